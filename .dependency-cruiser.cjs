@@ -1,0 +1,55 @@
+/** Which folder may import which: data flows page -> signature -> detect -> store -> service -> http -> main. */
+const mayImport = {
+  page: [],
+  signature: [],
+  detect: ['signature'],
+  analysis: ['page', 'signature'],
+  store: ['signature', 'detect'],
+  service: ['page', 'signature', 'detect', 'analysis', 'store/store'],
+  http: ['service', 'analysis', 'detect', 'page'],
+}
+
+const layers = Object.entries(mayImport).map(([folder, allowed]) => ({
+  name: `${folder}-imports-only-what-lies-before-it`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: {
+    path: '^src/',
+    pathNot: [`^src/${folder}/`, '^src/errors\\.ts$', ...allowed.map((name) => `^src/${name}`)],
+  },
+}))
+
+module.exports = {
+  forbidden: [
+    ...layers,
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'pure-folders-touch-no-io',
+      severity: 'error',
+      from: { path: '^src/(page|signature|detect|analysis)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'a-store-is-known-only-to-compose',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/compose\\.ts$', '^src/store/sqlite/'] },
+      to: { path: '^src/store/sqlite/' },
+    },
+    {
+      name: 'no-dev-dependencies-in-src',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+  },
+}
