@@ -1,0 +1,61 @@
+import { readPage } from '../page/page.ts'
+import { siteOf } from '../page/site.ts'
+import { tokenize } from '../page/token.ts'
+import { normalizeUrl } from '../page/url.ts'
+import { fingerprintTerms, hashTokens } from '../signature/fingerprint.ts'
+import { sign } from '../signature/sign.ts'
+import type { Signature, TokenFingerprints } from '../signature/signature.ts'
+
+/** The rules under which pages are turned into signatures. A database is filled under exactly one. */
+export type AnalysisOptions = {
+  readonly tokenizer: 'practical' | 'literal'
+  readonly siteRule: 'public-suffix' | 'dots'
+}
+
+/** One page as it came in: characters, or bytes with the Content-Type that the server sent for them. */
+export type PageInput = {
+  readonly url: string | null
+  readonly content:
+    | { readonly kind: 'html' | 'text'; readonly characters: string }
+    | { readonly kind: 'html' | 'text'; readonly bytes: Uint8Array; readonly contentType: string | null }
+}
+
+export type Analysis = {
+  readonly url: string | null
+  readonly urlKey: string | null
+  readonly site: string | null
+  readonly title: string | null
+  /** The page text (see page/text.ts): tokenizing it again gives the same tokens. */
+  readonly text: string
+  readonly terms: readonly string[]
+  readonly tokens: TokenFingerprints
+  readonly contentHash: Uint8Array
+  readonly signature: Signature | null
+}
+
+/** Terms and tokens of a page text, as it was kept. Linear in its length. */
+export const analyzeText = (
+  pageText: string,
+  options: AnalysisOptions,
+): { readonly terms: readonly string[]; readonly tokens: TokenFingerprints } => {
+  const terms = tokenize(pageText, options.tokenizer)
+  return { terms, tokens: fingerprintTerms(terms) }
+}
+
+/** The whole chain from a page to its signature. Linear in the size of the page. */
+export const analyze = (input: PageInput, options: AnalysisOptions): Analysis => {
+  const { url } = input
+  const { text, title } = readPage(input.content, url)
+  const { terms, tokens } = analyzeText(text, options)
+  return {
+    url,
+    urlKey: url === null ? null : normalizeUrl(url),
+    site: siteOf(url, options.siteRule),
+    title,
+    text,
+    terms,
+    tokens,
+    contentHash: hashTokens(tokens),
+    signature: sign(tokens),
+  }
+}
