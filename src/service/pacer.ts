@@ -1,0 +1,14 @@
+const longestStretchMs = 10
+
+/**
+ * A pause that long-running work awaits between its steps: it lets the event loop serve others, but only
+ * where more than 10 ms have passed since it last did. One pacer for one piece of work.
+ */
+export const createPacer = (): (() => Promise<void>) => {
+  let since = performance.now()
+  return async () => {
+    if (performance.now() - since < longestStretchMs) return
+    await new Promise(setImmediate)
+    since = performance.now()
+  }
+}

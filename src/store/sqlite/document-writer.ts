@@ -1,0 +1,226 @@
+import type Database from 'better-sqlite3'
+import type { NumberClock } from '../number-clock.ts'
+import type {
+  DeleteOperation,
+  DeleteResult,
+  PutOperation,
+  PutResult,
+  SetNumber,
+  WriteResult,
+} from '../store.ts'
+import { contentHashKey, type IndexedDocument, type IndexedSet, type PostingIndex } from './posting-index.ts'
+import { documentSql } from './sql.ts'
+
+/** Rows that are counted, in the table `total` and in memory. */
+export type Totals = { documents: number; sets: number; signedSets: number }
+
+/** What is to be told to the index, and of totals, once the transaction is committed. */
+export type WrittenBatch = {
+  readonly results: readonly WriteResult[]
+  /** New and still there at the end of the batch, by number. */
+  readonly sets: ReadonlyMap<number, IndexedSet>
+  readonly documents: ReadonlyMap<number, IndexedDocument>
+  /** Numbers of sets and documents that the index knows and that are gone now. */
+  readonly gone: readonly number[]
+  /** By how much each total changed. */
+  readonly added: Readonly<Totals>
+}
+
+type Batch = {
+  readonly sets: Map<number, IndexedSet>
+  /** Sets made in this batch, by content hash in hexadecimal: the index does not know them yet. */
+  readonly setOfContent: Map<string, SetNumber>
+  readonly documents: Map<number, IndexedDocument>
+  readonly gone: number[]
+  readonly added: Totals
+  greatestNumber: number
+}
+
+type StoredVersion = {
+  readonly number: number
+  readonly set: number
+  readonly contentHash: Buffer
+  readonly url: string | null
+  readonly urlKey: string | null
+  readonly site: string | null
+  readonly title: string | null
+  readonly createdAt: number
+  readonly fetchedAt: string | null
+  readonly metadata: string | null
+  readonly text: string | null
+}
+
+const setsReadAtOnce = 16
+
+/** Applies operations to the tables of documents and sets. */
+export class DocumentWriter {
+  readonly #index: PostingIndex
+  readonly #clock: NumberClock
+  readonly #storedVersion: Database.Statement<[string], StoredVersion>
+  readonly #setWithContent: Database.Statement<[number, Uint8Array], number>
+  readonly #firstMember: Database.Statement<[number], string>
+  readonly #deleteSetWithoutMembers: Database.Statement<[number], number>
+  readonly #insertSet: Database.Statement<unknown[]>
+  readonly #insertDocument: Database.Statement<unknown[]>
+  readonly #updateDocument: Database.Statement<unknown[]>
+  readonly #deleteDocument: Database.Statement<unknown[]>
+  readonly #insertText: Database.Statement<unknown[]>
+  readonly #deleteText: Database.Statement<unknown[]>
+  readonly #addToTotals: Database.Statement<unknown[]>
+  readonly #countGone: Database.Statement<unknown[]>
+
+  constructor(db: Database.Database, index: PostingIndex, clock: NumberClock) {
+    this.#index = index
+    this.#clock = clock
+    this.#storedVersion = db.prepare<[string], StoredVersion>(documentSql.storedVersion)
+    this.#setWithContent = db.prepare<[number, Uint8Array], number>(documentSql.setWithContent).pluck()
+    this.#firstMember = db.prepare<[number], string>(documentSql.firstMember).pluck()
+    this.#deleteSetWithoutMembers = db.prepare<[number], number>(documentSql.deleteSetWithoutMembers).pluck()
+    this.#insertSet = db.prepare(documentSql.insertSet)
+    this.#insertDocument = db.prepare(documentSql.insertDocument)
+    this.#updateDocument = db.prepare(documentSql.updateDocument)
+    this.#deleteDocument = db.prepare(documentSql.deleteDocument)
+    this.#insertText = db.prepare(documentSql.insertText)
+    this.#deleteText = db.prepare(documentSql.deleteText)
+    this.#addToTotals = db.prepare(documentSql.addToTotals)
+    this.#countGone = db.prepare(documentSql.countGone)
+  }
+
+  /** In order, within the transaction of the caller. The index is read, and not changed. */
+  apply(operations: readonly (PutOperation | DeleteOperation)[]): WrittenBatch {
+    const batch: Batch = {
+      sets: new Map(),
+      setOfContent: new Map(),
+      documents: new Map(),
+      gone: [],
+      added: { documents: 0, sets: 0, signedSets: 0 },
+      greatestNumber: 0,
+    }
+    const results = operations.map((operation) =>
+      operation.kind === 'put' ? this.#put(operation, batch) : this.#delete(operation, batch),
+    )
+    const { documents, sets, signedSets } = batch.added
+    if (documents !== 0 || batch.greatestNumber > 0)
+      this.#addToTotals.run(documents, sets, signedSets, batch.greatestNumber)
+    const goneByRun = new Map<number, number>()
+    for (const number of batch.gone) {
+      const run = this.#index.runOf(number)?.run
+      if (run !== undefined) goneByRun.set(run, 1 + (goneByRun.get(run) ?? 0))
+    }
+    for (const [run, count] of goneByRun) this.#countGone.run(count, run)
+    return { ...batch, results }
+  }
+
+  /** The set with these tokens, as stored before the batch. */
+  findSet(contentHash: Uint8Array): SetNumber | null {
+    const key = contentHashKey(contentHash)
+    let after = 0
+    while (true) {
+      const numbers = this.#index.read(key, after, setsReadAtOnce)
+      for (const number of numbers)
+        if (this.#setWithContent.get(number, contentHash) !== undefined) return number
+      if (numbers.length < setsReadAtOnce) return null
+      after = numbers.at(-1) ?? after
+    }
+  }
+
+  #put(put: PutOperation, batch: Batch): PutResult {
+    const stored = this.#storedVersion.get(put.id)
+    const sameContent = stored?.contentHash.equals(put.contentHash) ?? false
+    if (
+      stored !== undefined &&
+      sameContent &&
+      stored.url === put.url &&
+      stored.urlKey === put.urlKey &&
+      stored.site === put.site
+    ) {
+      this.#updateVersion(stored, put)
+      const { set } = stored
+      return {
+        kind: 'put',
+        status: 'unchanged',
+        set,
+        identicalTo: this.#identicalTo(set, put.id),
+        sequence: this.#clock.next(),
+      }
+    }
+    if (stored !== undefined) this.#removeVersion(stored.number, batch)
+    const set = stored !== undefined && sameContent ? stored.set : this.#joinSet(put, batch)
+    const number = this.#clock.next()
+    const { id, url, urlKey, site, title, fetchedAt, metadata, now } = put
+    const createdAt = stored?.createdAt ?? now
+    this.#insertDocument.run(number, id, set, url, urlKey, site, title, createdAt, now, fetchedAt, metadata)
+    if (put.text !== null) this.#insertText.run(number, put.text)
+    batch.documents.set(number, { number, urlKey, site })
+    batch.added.documents++
+    batch.greatestNumber = number
+    // Only now: a document that changed its URL alone may be the only member of its set.
+    if (stored !== undefined) this.#removeSetWithoutMembers(stored.set, batch)
+    return {
+      kind: 'put',
+      status: stored === undefined ? 'created' : 'replaced',
+      set,
+      identicalTo: this.#identicalTo(set, id),
+      sequence: number,
+    }
+  }
+
+  #delete({ id }: DeleteOperation, batch: Batch): DeleteResult {
+    const stored = this.#storedVersion.get(id)
+    if (stored === undefined) return { kind: 'delete', deleted: false }
+    this.#removeVersion(stored.number, batch)
+    this.#removeSetWithoutMembers(stored.set, batch)
+    return { kind: 'delete', deleted: true }
+  }
+
+  #identicalTo(set: SetNumber, id: string): string | null {
+    const first = this.#firstMember.get(set) ?? id
+    return first === id ? null : first
+  }
+
+  /** What may change without a new number; a re-crawl in which nothing at all changed writes nothing. */
+  #updateVersion(stored: StoredVersion, put: PutOperation): void {
+    const { title, fetchedAt, metadata, text, now } = put
+    const sameText = stored.text === text
+    if (sameText && stored.title === title && stored.fetchedAt === fetchedAt && stored.metadata === metadata)
+      return
+    this.#updateDocument.run(title, now, fetchedAt, metadata, stored.number)
+    if (sameText) return
+    this.#deleteText.run(stored.number)
+    if (text !== null) this.#insertText.run(stored.number, text)
+  }
+
+  #joinSet(put: PutOperation, batch: Batch): SetNumber {
+    const { contentHash, tokenCount, signature } = put
+    const content = Buffer.from(contentHash).toString('hex')
+    const joined = batch.setOfContent.get(content) ?? this.findSet(contentHash)
+    if (joined !== null) return joined
+    const set = this.#clock.next()
+    const { supershingles, simhash } = signature ?? { supershingles: null, simhash: null }
+    this.#insertSet.run(set, contentHash, tokenCount, supershingles, simhash)
+    batch.sets.set(set, { set, contentHash, supershingles, simhash })
+    batch.setOfContent.set(content, set)
+    batch.added.sets++
+    if (signature !== null) batch.added.signedSets++
+    return set
+  }
+
+  #removeVersion(number: number, batch: Batch): void {
+    this.#deleteDocument.run(number)
+    batch.added.documents--
+    if (!batch.documents.delete(number)) batch.gone.push(number)
+  }
+
+  #removeSetWithoutMembers(set: SetNumber, batch: Batch): void {
+    const signed = this.#deleteSetWithoutMembers.get(set)
+    if (signed === undefined) return
+    batch.added.sets--
+    batch.added.signedSets -= signed
+    const made = batch.sets.get(set)
+    if (made === undefined) batch.gone.push(set)
+    else {
+      batch.sets.delete(set)
+      batch.setOfContent.delete(Buffer.from(made.contentHash).toString('hex'))
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * A process of its own for tests that kill it, lock it out or cut its disk: `child.ts <command> <path>`. Prints
+ * one line for each thing that happened.
+ */
+import { DittographError } from '../../../src/errors.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { documentsInBatch, tinyRuns, writtenBatch } from './batch.ts'
+
+const [command, path = ''] = process.argv.slice(2)
+const say = (line: string): boolean => process.stdout.write(`${line}\n`)
+
+/** Stores batch after batch, and says the number of each that was acknowledged. */
+const writeForEver = async (from: number, text: string | null): Promise<never> => {
+  const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
+  say('open')
+  for (let batch = from; ; batch++) {
+    await store.write(writtenBatch(batch, text))
+    say(String(batch))
+  }
+}
+
+/** Stores until there is no room, then says what can still be done. */
+const writeUntilFull = async (): Promise<void> => {
+  const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
+  let batch = 0
+  try {
+    while (true) {
+      await store.write(writtenBatch(batch, 'x'.repeat(5000)))
+      batch++
+    }
+  } catch (reason) {
+    say(reason instanceof DittographError ? reason.code : String(reason))
+  }
+  say(String(batch))
+  const { documents } = await store.counts()
+  const listed = await store.list({ after: 0, limit: 1000 })
+  say(documents === batch * documentsInBatch && listed.length === documents ? 'readable' : 'unreadable')
+  await store.close()
+}
+
+const tryToOpen = async (): Promise<void> => {
+  try {
+    const store = await openSqliteStore({ path, scheme: 'test' })
+    await store.close()
+    say('open')
+  } catch (reason) {
+    say(reason instanceof DittographError ? reason.code : String(reason))
+  }
+}
+
+if (command === 'write') await writeForEver(Number(process.argv[4]), null)
+else if (command === 'fill') await writeUntilFull()
+else await tryToOpen()
