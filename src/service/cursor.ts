@@ -29,7 +29,7 @@ export const decodeCursor = (
   const [query36, ...position] = parts
   if (query36 !== fingerprint(query))
     throw refuse('cursor belongs to another query: repeat it with the parameters it came from')
-  const fits = position.every((part, i) => typeof part === types[i] && (part !== null || false))
+  const fits = position.every((part, i) => typeof part === types[i])
   if (!fits || position.some((part) => typeof part === 'number' && !Number.isFinite(part)))
     throw refuse('cursor must be a nextCursor of an earlier answer, unchanged')
   return position as (number | string)[] // each element's type was checked above

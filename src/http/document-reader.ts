@@ -1,0 +1,107 @@
+import type { Duplex } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { PageInput } from '../analysis/analyze.ts'
+import { DittographError } from '../errors.ts'
+import type { DocumentInput } from '../service/service.ts'
+import { BodyMemory, readChunks, withBody } from './body.ts'
+import {
+  documentFromJson,
+  documentFromLine,
+  isPageType,
+  mediaTypeOf,
+  pageFromBytes,
+  pagesFromJson,
+  urlParameter,
+} from './document-input.ts'
+import { batchesOf, type Entry, LineSplitter } from './ndjson.ts'
+import { parameterError } from './validation.ts'
+
+/** What the query says about a raw body, which cannot say it itself. */
+type RawParameters = { readonly url?: string | undefined; readonly id?: string | undefined }
+
+const json = 'application/json'
+const ndjson = 'application/x-ndjson'
+const documentTypes = `one of ${json}, text/html, application/xhtml+xml and text/plain, or ${ndjson} for POST /documents`
+
+const mediaTypeOfRequest = (request: FastifyRequest): string =>
+  mediaTypeOf(request.headers['content-type'] ?? '')
+
+const unsupported = (allowed: string): DittographError =>
+  new DittographError('unsupported_media_type', `The Content-Type must be ${allowed}`)
+
+const refuseRawParameters = (parameters: RawParameters): void => {
+  for (const name of ['url', 'id'] as const)
+    if (parameters[name] !== undefined)
+      throw parameterError(name, 'is for raw bodies only: in JSON it is a property of the document')
+}
+
+/** All bodies of many requests may take this many times the largest single one. */
+const bodiesInMemory = 8
+
+/** Turns request bodies into the inputs of the services; of one application, since its requests share memory. */
+export class DocumentReader {
+  readonly #streaming = new WeakSet<Duplex>()
+  readonly #limits: { readonly limitBytes: number; readonly memory: BodyMemory }
+
+  constructor(limitBytes: number) {
+    this.#limits = { limitBytes, memory: new BodyMemory(bodiesInMemory * limitBytes) }
+  }
+
+  /** Reads a body that is one document, as JSON or raw, and hands it to `use`. */
+  async withDocument<T>(
+    request: FastifyRequest,
+    parameters: RawParameters,
+    use: (document: DocumentInput) => Promise<T>,
+  ): Promise<T> {
+    const mediaType = mediaTypeOfRequest(request)
+    if (mediaType === json) {
+      refuseRawParameters(parameters)
+      return withBody(request.raw, this.#limits, (bytes) => use(documentFromJson(bytes)))
+    }
+    if (!isPageType(mediaType)) throw unsupported(documentTypes)
+    const url = urlParameter(parameters.url)
+    const contentType = request.headers['content-type'] ?? ''
+    return withBody(request.raw, this.#limits, (bytes) =>
+      use({
+        id: parameters.id ?? null,
+        page: pageFromBytes(bytes, contentType, url),
+        fetchedAt: null,
+        metadata: null,
+      }),
+    )
+  }
+
+  /** Reads a body of two pages and hands them to `use`. */
+  async withPair<T>(
+    request: FastifyRequest,
+    use: (pages: { a: PageInput; b: PageInput }) => Promise<T>,
+  ): Promise<T> {
+    if (mediaTypeOfRequest(request) !== json) throw unsupported(json)
+    return withBody(request.raw, this.#limits, (bytes) => use(pagesFromJson(bytes)))
+  }
+
+  isNdjson(request: FastifyRequest): boolean {
+    return mediaTypeOfRequest(request) === ndjson
+  }
+
+  /** The documents of an NDJSON body in batches, as `batchesOf` gives them. */
+  async *batches(
+    request: FastifyRequest,
+    parameters: RawParameters,
+  ): AsyncGenerator<readonly Entry<DocumentInput>[]> {
+    refuseRawParameters(parameters)
+    const { limitBytes, memory } = this.#limits
+    const splitter = new LineSplitter(limitBytes, memory)
+    this.#streaming.add(request.raw.socket)
+    try {
+      yield* batchesOf(readChunks(request.raw), splitter, documentFromLine(limitBytes))
+    } finally {
+      this.#streaming.delete(request.raw.socket)
+    }
+  }
+
+  /** Whether a body of many documents is being read: it may take as long as it keeps moving. */
+  isStreaming(socket: Duplex): boolean {
+    return this.#streaming.has(socket)
+  }
+}

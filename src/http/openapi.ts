@@ -1,0 +1,67 @@
+import { fastifySwagger } from '@fastify/swagger'
+import { fastifySwaggerUi } from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { Analysis, Comparison, comparisonParts, PagePair } from './schema/comparison.ts'
+import { Document, DocumentList, NewDocument, Page, StoredDocument } from './schema/document.ts'
+import { Duplicate, Duplicates } from './schema/near-duplicates.ts'
+import { Problem } from './schema/problem.ts'
+
+/** The named schemas, each before those that refer to it. */
+const components = [
+  Problem,
+  Duplicate,
+  Page,
+  NewDocument,
+  StoredDocument,
+  Document,
+  DocumentList,
+  Duplicates,
+  PagePair,
+  ...comparisonParts,
+  Comparison,
+  Analysis,
+]
+
+const tags = [
+  { name: 'documents', description: 'Storing pages and reading them back' },
+  { name: 'near-duplicates', description: 'Finding near-duplicates and explaining them' },
+  { name: 'service', description: 'Health, metrics and documentation' },
+]
+
+// The UI sets styles from its scripts; everything else it loads comes from this service.
+const uiContentSecurityPolicy =
+  "default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self' data:; script-src 'self'; " +
+  "style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+/** Collects the routes registered from now on into the OpenAPI document, and shows it at /docs. */
+export const registerOpenapi = async (app: FastifyInstance, version: string): Promise<void> => {
+  for (const schema of components) app.addSchema(schema)
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Dittograph',
+        description:
+          'Near-duplicate detection for web pages. Every error is answered as application/problem+json; every ' +
+          'answer carries x-request-id. Bodies may be sent with Content-Encoding gzip, deflate or br.',
+        version,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This service' }],
+      security: [],
+      tags,
+    },
+    refResolver: {
+      buildLocalReference: (json, _baseUri, _fragment, i) =>
+        typeof json.$id === 'string' ? json.$id : `schema-${i}`,
+    },
+  })
+  await app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: uiContentSecurityPolicy,
+    uiConfig: { deepLinking: true, validatorUrl: null },
+  })
+}
+
+/** The OpenAPI document of an application that is ready. */
+export const openapiDocument = (app: FastifyInstance): object => app.swagger()

@@ -1,0 +1,116 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { DittographError } from '../../errors.ts'
+import type { Operations } from '../../service/service.ts'
+import { openapiDocument } from '../openapi.ts'
+import { explainProblem } from '../problem.ts'
+import { NoQuery } from '../schema/common.ts'
+import { choice, closed, jsonAnswer } from '../schema/component.ts'
+import { problemAnswers } from '../schema/problem.ts'
+
+const tags = ['service']
+const Health = closed({ status: choice(['ok']) }, { examples: [{ status: 'ok' }] })
+
+const textAnswer = (description: string, example: string) => ({
+  description,
+  content: { 'text/plain': { schema: Type.String({ examples: [example] }) } },
+})
+
+/** Health, metrics, the OpenAPI document and the explanations of problems. */
+export const operationRoutes =
+  (operations: Operations): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get('/health/live', {
+      schema: {
+        operationId: 'isAlive',
+        summary: 'Whether the process answers',
+        description: 'Looks at nothing but the process itself.',
+        tags,
+        querystring: NoQuery,
+        response: { 200: jsonAnswer('It does', Health), ...problemAnswers(400) },
+      },
+      handler: async () => ({ status: 'ok' }),
+    })
+
+    app.get('/health/ready', {
+      schema: {
+        operationId: 'isReady',
+        summary: 'Whether documents can be stored and found',
+        description: 'Makes sure that the store can be read and written.',
+        tags,
+        querystring: NoQuery,
+        response: { 200: jsonAnswer('They can', Health), ...problemAnswers(400, 503, 507) },
+      },
+      handler: async () => {
+        try {
+          await operations.ready()
+        } catch (cause) {
+          if (cause instanceof DittographError) throw cause
+          throw new DittographError('store_busy', 'The store does not answer', { cause })
+        }
+        return { status: 'ok' }
+      },
+    })
+
+    app.get('/metrics', {
+      schema: {
+        operationId: 'getMetrics',
+        summary: 'Metrics in the text format of Prometheus',
+        description: 'Counts of what is stored, and histograms of requests and of the stages of work.',
+        tags,
+        querystring: NoQuery,
+        response: {
+          200: textAnswer('The metrics', 'dittograph_documents 4711\n'),
+          ...problemAnswers(400, 503),
+        },
+      },
+      handler: async (_request, reply) => {
+        const { contentType, body } = await operations.metrics.render()
+        return reply.type(contentType).send(body)
+      },
+    })
+
+    app.get('/problems/:code', {
+      schema: {
+        operationId: 'explainProblem',
+        summary: 'What a kind of problem means',
+        description: 'The `type` of every problem leads here.',
+        tags,
+        params: closed({
+          code: Type.String({
+            maxLength: 64,
+            description: 'code of a problem',
+            examples: ['invalid_parameter'],
+          }),
+        }),
+        querystring: NoQuery,
+        response: {
+          200: textAnswer('The explanation', 'A parameter is not valid (400, invalid_parameter)\n'),
+          ...problemAnswers(400, 404),
+        },
+      },
+      handler: async (request, reply) => {
+        const text = explainProblem(request.params.code)
+        if (text === null) throw new DittographError('route_not_found', 'There is no problem with this code')
+        return reply.type('text/plain; charset=utf-8').send(text)
+      },
+    })
+
+    app.get('/openapi.json', {
+      schema: {
+        operationId: 'getOpenapi',
+        summary: 'This document',
+        description: 'The contract of the service as OpenAPI 3.1; /docs shows it.',
+        tags,
+        querystring: NoQuery,
+        response: {
+          200: jsonAnswer(
+            'The document',
+            Type.Object({}, { additionalProperties: true, examples: [{ openapi: '3.1.0' }] }),
+          ),
+          ...problemAnswers(400),
+        },
+      },
+      handler: async () => openapiDocument(app),
+    })
+  }
