@@ -1,0 +1,87 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import closeWithGrace from 'close-with-grace'
+import { Command, Option } from 'commander'
+import { pino } from 'pino'
+import { openServices } from './compose.ts'
+import { type Config, loadConfig, type Setting, settings } from './config.ts'
+import { DittographError } from './errors.ts'
+import { buildApp } from './http/app.ts'
+import { openapiDocument } from './http/openapi.ts'
+
+const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+
+const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll('_', '-')}`
+
+const optionOf = (name: string, setting: Setting): Option => {
+  const choices = setting.kind === 'choice' ? ` (${setting.choices.join(' | ')})` : ''
+  const option = new Option(`${flagOf(name)} <value>`, setting.description + choices).env(name)
+  if (setting.default !== null) option.default(String(setting.default))
+  return option
+}
+
+/** Settings by name from the flags and environment variables that commander has merged. */
+const textsOf = (options: Record<string, unknown>): Record<string, string> => {
+  const texts: Record<string, string> = {}
+  for (const name of Object.keys(settings)) {
+    const camel = name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+    const text = options[camel]
+    if (typeof text === 'string') texts[name] = text
+  }
+  return texts
+}
+
+const build = async (config: Config, services: Parameters<typeof buildApp>[0], logger: pino.Logger | false) =>
+  buildApp(services, {
+    bodyLimitBytes: config.BODY_LIMIT_BYTES,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    logger,
+    version,
+  })
+
+const serve = async (config: Config): Promise<void> => {
+  const logger = pino({ level: config.LOG_LEVEL })
+  const { services, close } = await openServices(config)
+  const app = await build(config, services, logger)
+  closeWithGrace({ delay: config.SHUTDOWN_TIMEOUT_MS, logger }, async ({ err }) => {
+    if (err) logger.fatal({ err }, 'Stopping after an unexpected error')
+    await app.close()
+    await close()
+  })
+  await app.listen({ host: config.HOST, port: config.PORT })
+  for (const { address, port, family } of app.addresses() as AddressInfo[]) {
+    const host = family === 'IPv6' ? `[${address}]` : address
+    logger.info(`Dittograph ${version} is ready: http://${host}:${port} (documentation at /docs)`)
+  }
+}
+
+const printOpenapi = async (): Promise<void> => {
+  const config = loadConfig({ DATABASE_URL: 'sqlite::memory:' })
+  const { services, close } = await openServices(config)
+  const app = await build(config, services, false)
+  await app.ready()
+  process.stdout.write(`${JSON.stringify(openapiDocument(app), null, 2)}\n`)
+  await app.close()
+  await close()
+}
+
+const program = new Command('dittograph')
+  .description('Near-duplicate detection for web pages as a service')
+  .version(version)
+
+const serveCommand = program.command('serve').description('Start the service')
+for (const [name, setting] of Object.entries<Setting>(settings))
+  serveCommand.addOption(optionOf(name, setting))
+serveCommand.action((options) => serve(loadConfig(textsOf(options))))
+
+program.command('openapi').description('Print the OpenAPI document').action(printOpenapi)
+
+try {
+  await program.parseAsync()
+} catch (reason) {
+  const message = reason instanceof DittographError ? `${reason.title}: ${reason.message}` : reason
+  // biome-ignore lint/suspicious/noConsole: the command line is where an operator reads why it did not start
+  console.error(message)
+  process.exitCode = 1
+}
