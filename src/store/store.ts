@@ -30,6 +30,7 @@ export type DocumentRecord = {
   readonly metadata: string | null
 }
 
+/** A document to store. Strings are well-formed: a lone surrogate has no UTF-8 form to be kept in. */
 export type PutOperation = {
   readonly kind: 'put'
   readonly id: string

@@ -28,7 +28,7 @@ const checkpointPages = 1024
 /** The log is cut to this after a checkpoint, should it have grown beyond. */
 const logSizeLimit = 64 * 1024 * 1024
 /** Up to this size a start reads the whole file for damage, in a fraction of a second. */
-const wholeCheckLimit = 64 * 1024 * 1024
+const wholeCheckLimit = 16 * 1024 * 1024
 /** SQLite waits synchronously, so its own patience is short; writes try again without blocking others. */
 const busyTimeoutMs = 100
 
@@ -156,6 +156,7 @@ const inspect = (file: string, migrations: readonly Migration[], { scheme }: Dat
   const { size } = statSync(file)
   if (size === 0)
     throw unusable('The database file is empty: restore it, or remove it to start with an empty database')
+  const hasLog = existsSync(`${file}-wal`)
   const db = new Database(file, { readonly: true, timeout: busyTimeoutMs })
   try {
     if (db.pragma('application_id', { simple: true }) !== applicationId)
@@ -169,9 +170,9 @@ const inspect = (file: string, migrations: readonly Migration[], { scheme }: Dat
           'of two schemes cannot be compared: restore the setting TOKENIZER that the database was filled with, ' +
           'or name a new database and send the documents to it again. Nothing was changed.',
       )
-    const bytes = Number(db.pragma('page_count', { simple: true })) * pageSize
-    const isWhole = size >= bytes || existsSync(`${file}-wal`)
-    if (!isWhole) throw unusable('The database file was cut short: restore it from a backup')
+    // Pages that are in the log only need not be in the file yet.
+    const isCut = size < Number(db.pragma('page_count', { simple: true })) * pageSize && !hasLog
+    if (isCut) throw unusable('The database file was cut short: restore it from a backup')
     if (size <= wholeCheckLimit && db.pragma('quick_check(1)', { simple: true }) !== 'ok')
       throw unusable('The database file is damaged: restore it from a backup')
   } finally {

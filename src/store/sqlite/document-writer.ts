@@ -47,7 +47,6 @@ type StoredVersion = {
   readonly createdAt: number
   readonly fetchedAt: string | null
   readonly metadata: string | null
-  readonly text: string | null
 }
 
 const setsReadAtOnce = 16
@@ -57,6 +56,7 @@ export class DocumentWriter {
   readonly #index: PostingIndex
   readonly #clock: NumberClock
   readonly #storedVersion: Database.Statement<[string], StoredVersion>
+  readonly #textByNumber: Database.Statement<[number], string>
   readonly #setWithContent: Database.Statement<[number, Uint8Array], number>
   readonly #firstMember: Database.Statement<[number], string>
   readonly #deleteSetWithoutMembers: Database.Statement<[number], number>
@@ -73,6 +73,7 @@ export class DocumentWriter {
     this.#index = index
     this.#clock = clock
     this.#storedVersion = db.prepare<[string], StoredVersion>(documentSql.storedVersion)
+    this.#textByNumber = db.prepare<[number], string>(documentSql.textByNumber).pluck()
     this.#setWithContent = db.prepare<[number, Uint8Array], number>(documentSql.setWithContent).pluck()
     this.#firstMember = db.prepare<[number], string>(documentSql.firstMember).pluck()
     this.#deleteSetWithoutMembers = db.prepare<[number], number>(documentSql.deleteSetWithoutMembers).pluck()
@@ -181,7 +182,7 @@ export class DocumentWriter {
   /** What may change without a new number; a re-crawl in which nothing at all changed writes nothing. */
   #updateVersion(stored: StoredVersion, put: PutOperation): void {
     const { title, fetchedAt, metadata, text, now } = put
-    const sameText = stored.text === text
+    const sameText = (this.#textByNumber.get(stored.number) ?? null) === text
     if (sameText && stored.title === title && stored.fetchedAt === fetchedAt && stored.metadata === metadata)
       return
     this.#updateDocument.run(title, now, fetchedAt, metadata, stored.number)

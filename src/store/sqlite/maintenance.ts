@@ -21,7 +21,8 @@ type Job = {
   readonly begin: () => Steps
   steps: Steps
 }
-type Steps = Generator<void, void>
+/** Each step yields how many postings it wrote or deleted. */
+type Steps = Generator<number, void>
 
 const flushRank = 0
 const dropRank = 1
@@ -60,7 +61,7 @@ export class Maintenance {
   readonly #options: MaintenanceOptions
   readonly #jobs: Job[] = []
   readonly #waiting: { resolve: () => void; reject: (reason: Error) => void }[] = []
-  readonly #immediate: (work: () => void) => void
+  readonly #immediate: (work: () => unknown) => unknown
   readonly #insertRun: Database.Statement<unknown[]>
   readonly #publishRun: Database.Statement<unknown[]>
   readonly #dropRun: Database.Statement<unknown[]>
@@ -69,13 +70,13 @@ export class Maintenance {
   #turn: NodeJS.Immediate | null = null
   #pause: NodeJS.Timeout | null = null
   #stopped = false
-  /** Steps that writes have made necessary and that were not taken yet; 0 where there is nothing to do. */
-  #owedSteps = 0
+  /** Postings to be written and deleted that writes have brought about; 0 where there is nothing to do. */
+  #owedPostings = 0
 
   constructor(options: MaintenanceOptions) {
     this.#options = options
     const { db } = options
-    this.#immediate = db.transaction((work: () => void) => work()).immediate
+    this.#immediate = db.transaction((work: () => unknown) => work()).immediate
     this.#insertRun = db.prepare(runSql.insert)
     this.#publishRun = db.prepare(runSql.publish)
     this.#dropRun = db.prepare(runSql.drop)
@@ -90,10 +91,10 @@ export class Maintenance {
     this.#startFlush()
     this.#startMerges()
     if (this.#jobs.length === 0 || this.#pause !== null) {
-      this.#owedSteps = 0
+      this.#owedPostings = 0
       return
     }
-    this.#owedSteps += (operationCount * slotCount * touchesPerPosting) / this.#options.sliceRows
+    this.#owedPostings += operationCount * slotCount * touchesPerPosting
     this.#turn ??= setImmediate(() => this.#step())
   }
 
@@ -103,7 +104,7 @@ export class Maintenance {
    * Rejects where the next run cannot be written and the delta is full again.
    */
   keepUp(): Promise<void> {
-    if (this.#owedSteps < 1 && !this.#isBlocked()) return Promise.resolve()
+    if (this.#hasKeptUp()) return Promise.resolve()
     if (this.failure !== null) return Promise.reject(this.failure)
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
@@ -122,13 +123,19 @@ export class Maintenance {
     return index.frozen !== null && isFull(index.delta, flushSets)
   }
 
+  /** What is owed may be as much as one step does, so that single writes need not wait. */
+  #hasKeptUp(): boolean {
+    return this.#owedPostings <= this.#options.sliceRows && !this.#isBlocked()
+  }
+
   #step(): void {
     this.#turn = null
     const job = this.#jobs.reduce((first, other) => (other.rank < first.rank ? other : first))
     try {
-      if (job.steps.next().done) this.#jobs.splice(this.#jobs.indexOf(job), 1)
+      const step = job.steps.next()
+      if (step.done) this.#jobs.splice(this.#jobs.indexOf(job), 1)
+      else this.#owedPostings = Math.max(0, this.#owedPostings - step.value)
       this.failure = null
-      this.#owedSteps = Math.max(0, this.#owedSteps - 1)
     } catch (reason) {
       job.steps = job.begin()
       this.failure = toDittographError(reason)
@@ -139,8 +146,7 @@ export class Maintenance {
     }
     this.wake(0)
     if (this.failure !== null && this.#isBlocked()) this.#rejectWaiting(this.failure)
-    else if (this.#owedSteps < 1 && !this.#isBlocked())
-      for (const { resolve } of this.#waiting.splice(0)) resolve()
+    else if (this.#hasKeptUp()) for (const { resolve } of this.#waiting.splice(0)) resolve()
   }
 
   #rejectWaiting(reason: Error): void {
@@ -191,18 +197,18 @@ export class Maintenance {
       const rows = new RowInserter(db, postingSql(table).insert)
       for (let slot = table.firstSlot; slot < table.endSlot; slot++) {
         const postings = frozen.sorted(slot)
-        let done = false
+        let written: number
         do {
+          written = 0
           this.#transact(() => {
-            for (let row = 0; row < sliceRows && !done; row++) {
-              const next = postings.next()
-              if (next.done) done = true
-              else rows.add(run, slot - table.firstSlot, ...next.value)
+            for (let next = postings.next(); !next.done; next = postings.next()) {
+              rows.add(run, slot - table.firstSlot, ...next.value)
+              if (++written === sliceRows) break
             }
             rows.finish()
           })
-          yield
-        } while (!done)
+          yield written
+        } while (written === sliceRows)
       }
     }
     const gone = frozen.goneCount
@@ -232,7 +238,7 @@ export class Maintenance {
   *#begin({ run, level, firstNumber, lastNumber, numbers }: Omit<Run, 'gone'>): Steps {
     yield* this.#drop(run)
     this.#transact(() => this.#insertRun.run(run, level, firstNumber, lastNumber, numbers))
-    yield
+    yield 0
   }
 
   /** Copies the postings of one table in slices, of which every source has no more than its share. */
@@ -247,8 +253,7 @@ export class Maintenance {
     do {
       to = runs.map((run) => ends.find(run, from, share)).reduce((a, b) => (isBefore(a, b) ? a : b))
       const slice = [...from, ...to]
-      this.#transact(() => copy.run(target, ...runs, ...slice))
-      yield
+      yield this.#transact(() => copy.run(target, ...runs, ...slice).changes)
       from = to
     } while (to !== afterAll)
   }
@@ -261,8 +266,7 @@ export class Maintenance {
       let to: Position
       do {
         to = ends.find(run, beforeAll, sliceRows)
-        this.#transact(() => remove.run(run, ...to))
-        yield
+        yield this.#transact(() => remove.run(run, ...to).changes)
       } while (to !== afterAll)
     }
     this.#transact(() => this.#deleteRun.run(run))
@@ -272,11 +276,11 @@ export class Maintenance {
    * A transaction that need not survive a power loss by itself: postings can be made again from the rows, and
    * the log keeps the order of transactions. So it does not wait for the disk.
    */
-  #transact(work: () => void): void {
+  #transact<T>(work: () => T): T {
     const { db, synchronous } = this.#options
     if (synchronous === 'full') db.pragma('synchronous = NORMAL')
     try {
-      this.#immediate(work)
+      return this.#immediate(work) as T // what `work` returned
     } finally {
       if (synchronous === 'full') db.pragma('synchronous = FULL')
     }

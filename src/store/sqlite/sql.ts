@@ -26,10 +26,10 @@ export const documentSql = {
   firstMember: 'SELECT id FROM document WHERE set_no = ? ORDER BY doc_no LIMIT 1',
   storedVersion: `
     SELECT d.doc_no AS number, d.set_no AS "set", s.content_hash AS contentHash, d.url, d.url_key AS urlKey,
-      d.site, d.title, d.created_at AS createdAt, d.fetched_at AS fetchedAt, d.metadata, t.text
+      d.site, d.title, d.created_at AS createdAt, d.fetched_at AS fetchedAt, d.metadata
     FROM document d JOIN identity_set s ON s.set_no = d.set_no
-      LEFT JOIN document_text t ON t.doc_no = d.doc_no
     WHERE d.id = ?`,
+  textByNumber: 'SELECT text FROM document_text WHERE doc_no = ?',
   insertSet: `
     INSERT INTO identity_set (set_no, content_hash, token_count, supershingles, simhash)
     VALUES (?, ?, ?, ?, ?)`,

@@ -66,11 +66,11 @@ describe('A crash', () => {
         expect(await findings(reopened)).toEqual(await findings(naive))
         await reopened.close()
       }
-      /** Background work takes one step in a turn. */
-      const crashOften = async (turns: number) => {
-        for (let turn = 0; turn < turns; turn++) {
+      /** Background work takes one step in a turn, also while a write waits for it. */
+      const crashOften = async (isOver: (turn: number) => boolean) => {
+        for (let turn = 0; !isOver(turn); turn++) {
+          if (turn % 2 === 1) await crash()
           await new Promise(setImmediate)
-          if (turn % 3 === 0) await crash()
         }
       }
       const removal: DeleteOperation[] = writtenBatch(1)
@@ -79,12 +79,17 @@ describe('A crash', () => {
       const moved = writtenBatch(2).map((one) => ({ ...one, site: 'other' }))
       for (let batch = 0; batch < 5; batch++) {
         for (const operations of [writtenBatch(batch), ...(batch === 3 ? [removal, moved] : [])]) {
+          let isWritten = false
+          const writing = store.write(operations).then(() => {
+            isWritten = true
+          })
+          await crashOften(() => isWritten)
+          await writing
           await naive.write(operations)
-          await store.write(operations)
         }
-        await crashOften(30)
+        await crashOften((turn) => turn === 20)
       }
-      await crashOften(120)
+      await crashOften((turn) => turn === 120)
       expect([...stages].sort()).toEqual([
         'building of level 0',
         'building of level 1',

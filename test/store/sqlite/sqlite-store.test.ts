@@ -52,11 +52,12 @@ const rowCounts = (path: string): number[] => {
 
 /** Waits until background work has nothing left to do. */
 const settled = async (path: string): Promise<void> => {
-  let before = ''
-  for (let now = '-'; now !== before; now = JSON.stringify([runsOf(path), rowCounts(path)])) {
-    before = now
+  const state = () => JSON.stringify([runsOf(path), rowCounts(path)])
+  let before: string
+  do {
+    before = state()
     await turns(200)
-  }
+  } while (state() !== before)
 }
 
 describe('Large identity sets and posting lists', () => {
@@ -159,6 +160,95 @@ describe('Runs', () => {
       await settled(path)
       expect(runsOf(path)).toEqual([{ level: 1, numbers: 60, gone: 0, state: 'ready' }])
       expect(rowCounts(path)).toEqual([6 * 30, 13 * 30, 30])
+      await store.close()
+    })
+  })
+})
+
+describe('Background work', () => {
+  test('writes and deletes no more than a slice of postings in one turn', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      const store = await openSqliteStore({ path, scheme: 'test', flushSets: 100, fanOut: 3, sliceRows: 90 })
+      const db = new Database(path, { readonly: true })
+      const changes = db
+        .prepare<[], number>(
+          'SELECT (SELECT count(*) FROM supershingle_posting) + (SELECT count(*) FROM band_posting)',
+        )
+        .pluck()
+      let before = 0
+      let moves = 0
+      for (let run = 0; run < 3; run++) {
+        // Runs whose keys lie far apart: a slice that took all up to the farthest key would be too long.
+        await store.write(
+          Array.from({ length: 100 }, (_, i) => {
+            const supershingles = new Uint8Array(48).fill(run)
+            return put(`id ${run}.${i}`, `content ${run}.${i}`, {
+              signature: { ...signatureOf(`content ${run}.${i}`), supershingles },
+            })
+          }),
+        )
+        for (let turn = 0; turn < 300; turn++) {
+          await turns(1)
+          const now = changes.get() ?? 0
+          expect(Math.abs(now - before)).toBeLessThanOrEqual(90)
+          if (now !== before) moves++
+          before = now
+        }
+      }
+      expect(moves).toBeGreaterThan(2 * ((300 * 19) / 90))
+      db.close()
+      await store.close()
+    })
+  })
+
+  test('keeps pace with writes that come without a pause', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      const store = await openSqliteStore({
+        path,
+        scheme: 'test',
+        synchronous: 'normal',
+        ...tinyRuns,
+        fanOut: 4,
+      })
+      const db = new Database(path, { readonly: true })
+      const unflushed = db
+        .prepare<[], number>(
+          `SELECT count(*) FROM document WHERE doc_no >
+            (SELECT coalesce(max(last_no), 0) FROM posting_run WHERE state = 'ready')`,
+        )
+        .pluck()
+      const readyRuns = db
+        .prepare<[], number>(`SELECT count(*) FROM posting_run WHERE state = 'ready'`)
+        .pluck()
+      for (let batch = 0; batch < 200; batch++) {
+        await store.write(writtenBatch(batch))
+        expect(unflushed.get()).toBeLessThanOrEqual(3 * tinyRuns.flushSets)
+        // Four levels, each with the runs that wait for a merge and those that are in one.
+        expect(readyRuns.get()).toBeLessThanOrEqual(4 * 2 * 4)
+      }
+      db.close()
+      await store.close()
+    })
+  })
+
+  test('that was interrupted is dropped when the database is opened again, and done anew', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      for (let round = 0; round < 6; round++) {
+        const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
+        await store.write(writtenBatch(2 * round))
+        await store.write(writtenBatch(2 * round + 1))
+        await turns(10 + 7 * round)
+        await store.close()
+        expect(runsOf(path).some(({ state }) => state === 'building')).toBe(true)
+      }
+      const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
+      await settled(path)
+      const { sets, documents } = await store.counts()
+      expect(new Set(runsOf(path).map(({ state }) => state))).toEqual(new Set(['ready']))
+      expect(rowCounts(path)).toEqual([6 * sets, 13 * sets, sets + 2 * documents])
       await store.close()
     })
   })
