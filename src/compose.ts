@@ -4,10 +4,10 @@ import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
 import { Comparison } from './service/comparison.ts'
 import { Documents } from './service/documents.ts'
-import { Metrics } from './service/metrics.ts'
 import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
 import { ShingleSets } from './service/shingle-sets.ts'
+import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 
@@ -33,7 +33,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     scheme: schemeOf(analysis),
     synchronous: config.SYNCHRONOUS,
   })
-  const metrics = new Metrics(store)
+  const metrics = new StageMetrics(store)
   const writes = new WriteQueue(store, (seconds) => metrics.observe('commit', seconds))
   const shingleSets = new ShingleSets(store, analysis)
   const nearDuplicates = new NearDuplicates({
@@ -56,7 +56,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
       documents,
       nearDuplicates,
       comparison: new Comparison({ store, analysis }),
-      operations: { ready: () => store.check(), metrics: metrics.forOperations() },
+      operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
     close: async () => {
       await writes.drain()

@@ -6,9 +6,11 @@ import { Command, Option } from 'commander'
 import { pino } from 'pino'
 import { openServices } from './compose.ts'
 import { type Config, loadConfig, type Setting, settings } from './config.ts'
+import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { openapiDocument } from './http/openapi.ts'
+import type { Services } from './service/service.ts'
 
 const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
@@ -32,7 +34,7 @@ const textsOf = (options: Record<string, unknown>): Record<string, string> => {
   return texts
 }
 
-const build = async (config: Config, services: Parameters<typeof buildApp>[0], logger: pino.Logger | false) =>
+const build = (config: Config, services: Services, logger: pino.Logger | false) =>
   buildApp(services, {
     bodyLimitBytes: config.BODY_LIMIT_BYTES,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
@@ -42,12 +44,16 @@ const build = async (config: Config, services: Parameters<typeof buildApp>[0], l
 
 const serve = async (config: Config): Promise<void> => {
   const logger = pino({ level: config.LOG_LEVEL })
-  const { services, close } = await openServices(config)
-  const app = await build(config, services, logger)
+  const engine = await Engine.start(config)
+  const app = await build(config, engine.services(), logger)
+  engine.onFailure((err) => {
+    logger.fatal({ err }, 'The engine ended')
+    process.exit(1)
+  })
   closeWithGrace({ delay: config.SHUTDOWN_TIMEOUT_MS, logger }, async ({ err }) => {
     if (err) logger.fatal({ err }, 'Stopping after an unexpected error')
     await app.close()
-    await close()
+    await engine.close()
   })
   await app.listen({ host: config.HOST, port: config.PORT })
   for (const { address, port, family } of app.addresses() as AddressInfo[]) {

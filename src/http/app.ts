@@ -15,6 +15,7 @@ import type { Services } from '../service/service.ts'
 import { DocumentReader } from './document-reader.ts'
 import { registerOpenapi } from './openapi.ts'
 import { type ProblemCode, problemHeaders, problemOf, problemOfError } from './problem.ts'
+import { RequestMetrics } from './request-metrics.ts'
 import { comparisonRoutes } from './route/comparison.ts'
 import { documentRoutes } from './route/documents.ts'
 import { nearDuplicateRoutes } from './route/near-duplicates.ts'
@@ -112,6 +113,7 @@ class RequestLog extends LogController {
  */
 export const buildApp = async (services: Services, options: AppOptions): Promise<FastifyInstance> => {
   const reader = new DocumentReader(options.bodyLimitBytes)
+  const metrics = new RequestMetrics()
   /** The answer under way on each connection, or the last one. */
   const answers = new WeakMap<Duplex, ServerResponse>()
 
@@ -120,7 +122,7 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
     const route = request.routeOptions.url ?? 'none'
     const status = reply.statusCode
     const milliseconds = reply.elapsedTime
-    services.operations.metrics.observeRequest(route, method, status, milliseconds / 1000)
+    metrics.observe(route, method, status, milliseconds / 1000)
     request.log.debug({ route, method, status, milliseconds }, 'A request was answered')
   }
 
@@ -208,6 +210,6 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   await app.register(documentRoutes(services.documents, reader))
   await app.register(nearDuplicateRoutes(services.nearDuplicates, reader))
   await app.register(comparisonRoutes(services.comparison, reader))
-  await app.register(operationRoutes(services.operations))
+  await app.register(operationRoutes(services.operations, metrics))
   return app
 }

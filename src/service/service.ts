@@ -130,11 +130,10 @@ export interface ComparisonService {
   analyze(page: PageInput): Promise<AnalysisView>
 }
 export interface Operations {
+  /** Resolves where documents can be stored and found; rejects with the reason. */
   ready(): Promise<void>
-  metrics: {
-    render(): Promise<{ contentType: string; body: string }>
-    observeRequest(route: string, method: string, status: number, seconds: number): void
-  }
+  /** What is stored and how long the stages take, in the text format of Prometheus. */
+  renderMetrics(): Promise<string>
 }
 export type Services = {
   documents: DocumentService

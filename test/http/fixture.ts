@@ -12,7 +12,6 @@ import { openInMemory } from '../fixture/services.ts'
 type Calls = {
   batches: (readonly DocumentInput[])[]
   options: (DuplicatesOptions | null)[]
-  requests: { route: string; method: string; status: number }[]
 }
 
 type RecordingServices = {
@@ -36,7 +35,7 @@ export const diskBroken = toDittographError(new Database.SqliteError('disk I/O e
 const recordingServices = async (settings: Readonly<Record<string, string>>): Promise<RecordingServices> => {
   const { services, close } = await openInMemory(settings)
   const { documents, nearDuplicates, operations } = services
-  const calls: Calls = { batches: [], options: [], requests: [] }
+  const calls: Calls = { batches: [], options: [] }
   let gate: Promise<void> | null = null
   const recording: RecordingServices = {
     calls,
@@ -73,13 +72,7 @@ const recordingServices = async (settings: Readonly<Record<string, string>>): Pr
           if (recording.diskFailure !== null) throw recording.diskFailure
           return operations.ready()
         },
-        metrics: {
-          render: () => operations.metrics.render(),
-          observeRequest: (route, method, status, seconds) => {
-            calls.requests.push({ route, method, status })
-            operations.metrics.observeRequest(route, method, status, seconds)
-          },
-        },
+        renderMetrics: () => operations.renderMetrics(),
       },
     },
     input: (id) => calls.batches.flat().findLast((input) => input.id === id),
@@ -91,8 +84,8 @@ const recordingServices = async (settings: Readonly<Record<string, string>>): Pr
       return () => release()
     },
     count: async () => {
-      const { body } = await operations.metrics.render()
-      return Number(/^dittograph_documents (\d+)$/m.exec(body)?.[1])
+      const text = await operations.renderMetrics()
+      return Number(/^dittograph_documents (\d+)$/m.exec(text)?.[1])
     },
     closeServices: close,
   }

@@ -4,6 +4,7 @@ import { DittographError } from '../../errors.ts'
 import type { Operations } from '../../service/service.ts'
 import { openapiDocument } from '../openapi.ts'
 import { explainProblem } from '../problem.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
 import { NoQuery } from '../schema/common.ts'
 import { choice, closed, jsonAnswer } from '../schema/component.ts'
 import { problemAnswers } from '../schema/problem.ts'
@@ -18,7 +19,7 @@ const textAnswer = (description: string, example: string) => ({
 
 /** Health, metrics, the OpenAPI document and the explanations of problems. */
 export const operationRoutes =
-  (operations: Operations): FastifyPluginAsyncTypebox =>
+  (operations: Operations, metrics: RequestMetrics): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get('/health/live', {
       schema: {
@@ -65,8 +66,8 @@ export const operationRoutes =
         },
       },
       handler: async (_request, reply) => {
-        const { contentType, body } = await operations.metrics.render()
-        return reply.type(contentType).send(body)
+        const texts = await Promise.all([metrics.render(), operations.renderMetrics()])
+        return reply.type(metrics.contentType).send(texts.join('\n'))
       },
     })
 

@@ -1,35 +1,20 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Store } from '../store/store.ts'
-import type { Operations } from './service.ts'
 import type { Stage, StageTimer } from './stage-timer.ts'
 
-const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
-/**
- * Prometheus metrics. Labels are bounded: route templates (never paths), methods, status codes and the names
- * of stages.
- */
-export class Metrics implements StageTimer {
+/** Metrics of what is stored and of the stages of work, for Prometheus. The names of the stages are the only labels. */
+export class StageMetrics implements StageTimer {
   readonly #registry = new Registry()
-  readonly #requests: Histogram
   readonly #stages: Histogram
   readonly #incomplete: Counter
 
   constructor(store: Store) {
     const registers = [this.#registry]
-    collectDefaultMetrics({ register: this.#registry })
-    this.#requests = new Histogram({
-      name: 'dittograph_request_seconds',
-      help: 'Time from the head of a request to the end of its answer',
-      labelNames: ['route', 'method', 'status'],
-      buckets: secondsBuckets,
-      registers,
-    })
     this.#stages = new Histogram({
       name: 'dittograph_stage_seconds',
       help: 'Time spent in one stage: analyze a page, commit a group, probe, verify, resemblance of a pair',
       labelNames: ['stage'],
-      buckets: [0.00001, 0.0001, ...secondsBuckets],
+      buckets: [0.00001, 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers,
     })
     this.#incomplete = new Counter({
@@ -58,11 +43,8 @@ export class Metrics implements StageTimer {
     this.#incomplete.inc()
   }
 
-  forOperations(): Operations['metrics'] {
-    return {
-      render: async () => ({ contentType: this.#registry.contentType, body: await this.#registry.metrics() }),
-      observeRequest: (route, method, status, seconds) =>
-        this.#requests.observe({ route, method, status }, seconds),
-    }
+  /** In the text format of Prometheus. */
+  render(): Promise<string> {
+    return this.#registry.metrics()
   }
 }
