@@ -1,4 +1,5 @@
 import type { AnalysisOptions } from './analysis/analyze.ts'
+import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
@@ -33,12 +34,13 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     scheme: schemeOf(analysis),
     synchronous: config.SYNCHRONOUS,
   })
+  const analyzer = new Analyzer(analysis)
   const metrics = new StageMetrics(store)
   const writes = new WriteQueue(store, (seconds) => metrics.observe('commit', seconds))
-  const shingleSets = new ShingleSets(store, analysis)
+  const shingleSets = new ShingleSets(store, analyzer)
   const nearDuplicates = new NearDuplicates({
     store,
-    analysis,
+    analyzer,
     shingleSets,
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
@@ -47,7 +49,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     store,
     writes,
     nearDuplicates,
-    analysis,
+    analyzer,
     keepText: config.KEEP_TEXT,
     stages: metrics,
   })

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import { Command, Option } from 'commander'
 import { pino } from 'pino'
-import { openServices } from './compose.ts'
 import { type Config, loadConfig, type Setting, settings } from './config.ts'
 import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
@@ -42,6 +41,9 @@ const build = (config: Config, services: Services, logger: pino.Logger | false) 
     version,
   })
 
+/** For what is left to do when all connections are closed. */
+const closingTimeMs = 5000
+
 const serve = async (config: Config): Promise<void> => {
   const logger = pino({ level: config.LOG_LEVEL })
   const engine = await Engine.start(config)
@@ -50,12 +52,22 @@ const serve = async (config: Config): Promise<void> => {
     logger.fatal({ err }, 'The engine ended')
     process.exit(1)
   })
-  closeWithGrace({ delay: config.SHUTDOWN_TIMEOUT_MS, logger }, async ({ err }) => {
+  try {
+    await app.listen({ host: config.HOST, port: config.PORT })
+  } catch (cause) {
+    await engine.close()
+    const detail = `Nobody can listen on ${config.HOST}, port ${config.PORT}: ${(cause as Error).message}`
+    throw new DittographError('invalid_configuration', detail, { cause })
+  }
+  const delay = config.SHUTDOWN_TIMEOUT_MS + closingTimeMs
+  closeWithGrace({ delay, logger }, async ({ err }) => {
     if (err) logger.fatal({ err }, 'Stopping after an unexpected error')
+    // Who has not finished by then, an upload that has stalled for example, is cut off.
+    const cutOff = setTimeout(() => app.server.closeAllConnections(), config.SHUTDOWN_TIMEOUT_MS)
     await app.close()
+    clearTimeout(cutOff)
     await engine.close()
   })
-  await app.listen({ host: config.HOST, port: config.PORT })
   for (const { address, port, family } of app.addresses() as AddressInfo[]) {
     const host = family === 'IPv6' ? `[${address}]` : address
     logger.info(`Dittograph ${version} is ready: http://${host}:${port} (documentation at /docs)`)
@@ -63,6 +75,8 @@ const serve = async (config: Config): Promise<void> => {
 }
 
 const printOpenapi = async (): Promise<void> => {
+  // Only here: the thread that speaks HTTP needs none of what the services need.
+  const { openServices } = await import('./compose.ts')
   const config = loadConfig({ DATABASE_URL: 'sqlite::memory:' })
   const { services, close } = await openServices(config)
   const app = await build(config, services, false)

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,6 +61,26 @@ describe('the built program', () => {
       /ended with code 1:\n.*API_KEYS_FILE/s,
     )
     await expect(start({ PORT: 'http' })).rejects.toThrow(/PORT must be a whole number/)
+  })
+
+  test('refuses to start, with exit code 1 and one line, where nobody can listen', async () => {
+    const { url } = await start()
+    const { port } = new URL(url)
+    const other = { DATABASE_URL: `sqlite:${join(directory, 'other.db')}`, PORT: port }
+    await expect(start(other)).rejects.toThrow(
+      /ended with code 1:\n[^\n]*Nobody can listen on 127\.0\.0\.1[^\n]*\n$/,
+    )
+  })
+
+  test('SIGTERM while an upload has stalled: it is cut off in the time that is set, and the exit code is 0', async () => {
+    const server = await start({ SHUTDOWN_TIMEOUT_MS: '300' })
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.write(
+      'POST /documents HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhello',
+    )
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await server.stop('SIGTERM')).toBe(0)
+    socket.destroy()
   })
 
   test('SIGTERM during a batch: the answer is finished, nothing acknowledged is lost, the exit code is 0', async () => {

@@ -1,4 +1,4 @@
-import { readPage } from '../page/page.ts'
+import { type PageContent, readPage } from '../page/page.ts'
 import { siteOf } from '../page/site.ts'
 import { tokenize } from '../page/token.ts'
 import { normalizeUrl } from '../page/url.ts'
@@ -12,13 +12,7 @@ export type AnalysisOptions = {
   readonly siteRule: 'public-suffix' | 'dots'
 }
 
-/** One page as it came in: characters, or bytes with the Content-Type that the server sent for them. */
-export type PageInput = {
-  readonly url: string | null
-  readonly content:
-    | { readonly kind: 'html' | 'text'; readonly characters: string }
-    | { readonly kind: 'html' | 'text'; readonly bytes: Uint8Array; readonly contentType: string | null }
-}
+export type PageInput = { readonly url: string | null; readonly content: PageContent }
 
 export type Analysis = {
   readonly url: string | null

@@ -120,7 +120,9 @@ export class Engine {
       this.#bytesUnderWay += bytes
       // `Buffer.concat` may take a part of a larger buffer, all of which would be sent.
       const pageBytes = bytes === 0 ? 0 : (shared?.start ?? new Uint8Array(Buffer.concat(taken.parts)))
-      this.#outbox.add({ call, method, args: taken.args, pageBytes })
+      // A commit to disk takes longer than that.
+      const canWait = method === 'store'
+      this.#outbox.add({ call, method, args: taken.args, pageBytes }, canWait)
     })
     return answer as ReturnType<EngineMethods[M]>
   }

@@ -12,6 +12,7 @@ import {
 import type { Logger } from 'pino'
 import { DittographError } from '../errors.ts'
 import type { Services } from '../service/service.ts'
+import { AnswerMemory } from './answer-memory.ts'
 import { DocumentReader } from './document-reader.ts'
 import { registerOpenapi } from './openapi.ts'
 import { type ProblemCode, problemHeaders, problemOf, problemOfError } from './problem.ts'
@@ -114,6 +115,7 @@ class RequestLog extends LogController {
 export const buildApp = async (services: Services, options: AppOptions): Promise<FastifyInstance> => {
   const reader = new DocumentReader(options.bodyLimitBytes)
   const metrics = new RequestMetrics()
+  const answerMemory = new AnswerMemory()
   /** The answer under way on each connection, or the last one. */
   const answers = new WeakMap<Duplex, ServerResponse>()
 
@@ -177,6 +179,10 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
     reply.headers(answerHeaders(request.id))
     checkTarget(request)
   })
+  app.addHook('onRequest', async () => answerMemory.check())
+  app.addHook('onSend', async (_request, reply, payload) => {
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) answerMemory.hold(payload.length, reply.raw)
+  })
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -190,7 +196,7 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOfError(error, request.id)
     if (problem.status === 500) request.log.error({ err: error }, 'The request failed')
-    else if (problem.status > 500) request.log.warn({ err: error }, 'The request could not be served')
+    else if (problem.status > 501) request.log.warn({ err: error }, 'The request could not be served')
     return sendProblem(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {

@@ -80,27 +80,46 @@ export async function* readChunks(raw: IncomingMessage): AsyncGenerator<Buffer> 
   }
 }
 
-/** Bytes that all requests together may hold in memory while they arrive. */
+const leastCapacity = 16 * 1024
+const greatestSpare = 1024 * 1024
+const mostSpareBytes = 16 * 1024 * 1024
+
+/**
+ * Memory for bodies while they arrive and are worked on: all requests together hold at most so much. Buffers up
+ * to 1 MiB are used again, since the first touch of fresh memory costs more than copying a page into it.
+ */
 export class BodyMemory {
   #free: number
+  readonly #spare = new Map<number, Buffer[]>()
+  #spareBytes = 0
 
   constructor(limitBytes: number) {
     this.#free = limitBytes
   }
 
-  /** Throws `overloaded` where other bodies hold too much. */
-  take(bytes: number): void {
-    if (bytes > this.#free)
+  /** A buffer of at least so many bytes. Throws `overloaded` where other bodies hold too much. */
+  take(least: number): Buffer {
+    const capacity = least > greatestSpare ? least : Math.max(leastCapacity, 2 ** Math.ceil(Math.log2(least)))
+    if (capacity > this.#free)
       throw new DittographError('overloaded', 'Too many bodies are being read at this moment')
-    this.#free -= bytes
+    this.#free -= capacity
+    const spare = this.#spare.get(capacity)?.pop()
+    if (spare === undefined) return Buffer.allocUnsafeSlow(capacity)
+    this.#spareBytes -= capacity
+    return spare
   }
 
-  giveBack(bytes: number): void {
-    this.#free += bytes
+  /** The buffer, whose bytes nobody looks at any more. */
+  giveBack(buffer: Buffer): void {
+    const capacity = buffer.length
+    this.#free += capacity
+    if (capacity > greatestSpare || this.#spareBytes + capacity > mostSpareBytes) return
+    const spare = this.#spare.get(capacity)
+    if (spare === undefined) this.#spare.set(capacity, [buffer])
+    else spare.push(buffer)
+    this.#spareBytes += capacity
   }
 }
-
-const leastCapacity = 4096
 
 /**
  * Bytes joined as they come. They are copied at once, since a body sent a byte at a time would otherwise cost
@@ -108,7 +127,7 @@ const leastCapacity = 4096
  */
 export class GrowingBytes {
   readonly #memory: BodyMemory
-  #bytes = Buffer.alloc(0)
+  #buffer: Buffer | null = null
   #length = 0
 
   constructor(memory: BodyMemory) {
@@ -119,32 +138,41 @@ export class GrowingBytes {
     return this.#length
   }
 
-  /** The bytes so far, valid until the next call of `append`. */
+  /** The bytes so far, valid until the next call of another method. */
   view(): Buffer {
-    return this.#bytes.subarray(0, this.#length)
+    return this.#buffer?.subarray(0, this.#length) ?? Buffer.alloc(0)
   }
 
-  /** Throws `overloaded`. */
-  append(part: Uint8Array): void {
+  /**
+   * `expected`: how many bytes there will be, where the client says so; up to 1 MiB it is believed before they are
+   * there. Throws `overloaded`.
+   */
+  append(part: Uint8Array, expected = 0): void {
     const needed = this.#length + part.length
-    if (needed > this.#bytes.length) {
-      const capacity = Math.max(needed, this.#bytes.length * 2, leastCapacity)
-      this.#memory.take(capacity - this.#bytes.length)
-      const grown = Buffer.allocUnsafeSlow(capacity)
-      grown.set(this.#bytes.subarray(0, this.#length))
-      this.#bytes = grown
+    if (this.#buffer === null)
+      this.#buffer = this.#memory.take(Math.max(needed, Math.min(expected, greatestSpare)))
+    else if (needed > this.#buffer.length) {
+      const grown = this.#memory.take(Math.max(needed, 2 * this.#buffer.length))
+      grown.set(this.view())
+      this.#memory.giveBack(this.#buffer)
+      this.#buffer = grown
     }
-    this.#bytes.set(part, this.#length)
+    this.#buffer.set(part, this.#length)
     this.#length = needed
   }
 
-  /** Hands the bytes over and starts anew with none. */
-  release(): Buffer {
-    const bytes = this.view()
-    this.#memory.giveBack(this.#bytes.length)
-    this.#bytes = Buffer.alloc(0)
+  /** Hands the buffer over, for the caller to give back to the memory, and starts anew with none. */
+  release(): Buffer | null {
+    const buffer = this.#buffer
+    this.#buffer = null
     this.#length = 0
-    return bytes
+    return buffer
+  }
+
+  /** Starts anew; the bytes are gone. */
+  clear(): void {
+    const buffer = this.release()
+    if (buffer !== null) this.#memory.giveBack(buffer)
   }
 }
 
@@ -161,16 +189,17 @@ export const withBody = async <T>(
   use: (bytes: Buffer) => Promise<T>,
 ): Promise<T> => {
   const isEncoded = decoderFactoryOf(raw) !== null
-  if (!isEncoded && Number(raw.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const expected = isEncoded ? 0 : Number(raw.headers['content-length'] ?? 0)
+  if (expected > limitBytes) throw tooLarge(limitBytes)
   const body = new GrowingBytes(memory)
   try {
     for await (const chunk of readChunks(raw)) {
       if (body.length + chunk.length > limitBytes) throw tooLarge(limitBytes)
-      body.append(chunk)
+      body.append(chunk, expected)
     }
     return await use(body.view())
   } finally {
-    body.release()
+    body.clear()
   }
 }
 

@@ -3,6 +3,7 @@ import { DittographError } from '../errors.ts'
 import type { DocumentInput } from '../service/service.ts'
 import { parseJson } from './body.ts'
 import type { Line } from './ndjson.ts'
+import { splitPage } from './page-string.ts'
 import { limits } from './schema/common.ts'
 import { PagePair } from './schema/comparison.ts'
 import { NewDocument, Page } from './schema/document.ts'
@@ -42,8 +43,15 @@ const bytesOfBase64 = (text: string, at: string): Buffer => {
   return bytes
 }
 
-/** The page of a JSON object that lies at the pointer `at` of the body. */
-const pageOf = ({ url, html, text, contentBase64, contentType }: Content, at: string): PageInput => {
+/**
+ * The page of a JSON object that lies at the pointer `at` of the body. `cutOut` is the inside of its html or text,
+ * where that was not parsed with the rest.
+ */
+const pageOf = (
+  { url, html, text, contentBase64, contentType }: Content,
+  at: string,
+  cutOut: Buffer | null = null,
+): PageInput => {
   const contents = [html, text, contentBase64].filter((content) => content !== undefined)
   if (contents.length !== 1)
     throw bodyError(at, `must have exactly one of html, text and contentBase64, not ${contents.length}`)
@@ -51,9 +59,9 @@ const pageOf = ({ url, html, text, contentBase64, contentType }: Content, at: st
   if (contentBase64 === undefined) {
     if (contentType !== undefined)
       throw bodyError(`${at}/contentType`, 'belongs to contentBase64: html and text are decoded already')
-    return html === undefined
-      ? { url: pageUrl, content: { kind: 'text', characters: text ?? '' } }
-      : { url: pageUrl, content: { kind: 'html', characters: html } }
+    const kind = html === undefined ? 'text' : 'html'
+    if (cutOut !== null) return { url: pageUrl, content: { kind, bytes: cutOut, form: 'json' } }
+    return { url: pageUrl, content: { kind, characters: html ?? text ?? '' } }
   }
   if (contentType === undefined) throw bodyError(`${at}/contentType`, 'is missing: contentBase64 needs it')
   const kind = kinds.get(mediaTypeOf(contentType))
@@ -80,11 +88,21 @@ const isTooDeep = (value: unknown): boolean => {
   return false
 }
 
+/** Whether a number is not the one that was sent: too large, or an integer of more than 53 bits. */
+const isInexact = (value: unknown): boolean =>
+  typeof value === 'number' &&
+  (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+
+const hasInexactNumber = (value: unknown): boolean =>
+  isInexact(value) || (isContainer(value) && Object.values(value).some(hasInexactNumber))
+
 const checkMetadata = (metadata: unknown): unknown => {
   if (metadata === undefined || metadata === null) return null
   if (isTooDeep(metadata)) throw bodyError('/metadata', `may be at most ${limits.metadataDepth} levels deep`)
   if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes)
     throw bodyError('/metadata', `may have at most ${limits.metadataBytes} bytes as JSON`)
+  if (hasInexactNumber(metadata))
+    throw bodyError('/metadata', 'has a number that is not exact as a 64-bit float: send it as a text')
   return metadata
 }
 
@@ -93,10 +111,11 @@ const validatePair = bodyValidator(PagePair, [Page])
 
 /** A document from the bytes of its JSON object. Throws `invalid_body` or `unsupported_media_type`. */
 export const documentFromJson = (bytes: Buffer): DocumentInput => {
-  const document = validateDocument(parseJson(bytes))
+  const split = splitPage(bytes)
+  const document = validateDocument(parseJson(split?.rest ?? bytes))
   return {
     id: document.id ?? null,
-    page: pageOf(document, ''),
+    page: pageOf(document, '', split?.page),
     fetchedAt: document.fetchedAt ?? null,
     metadata: checkMetadata(document.metadata),
   }

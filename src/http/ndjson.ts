@@ -21,12 +21,16 @@ const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0x20 
  */
 export class LineSplitter {
   readonly #limitBytes: number
+  readonly #memory: BodyMemory
   readonly #start: GrowingBytes
+  /** Hold lines that were handed out. */
+  readonly #lent: Buffer[] = []
   #length = 0
   #number = 1
 
   constructor(limitBytes: number, memory: BodyMemory) {
     this.#limitBytes = limitBytes
+    this.#memory = memory
     this.#start = new GrowingBytes(memory)
   }
 
@@ -36,7 +40,8 @@ export class LineSplitter {
   }
 
   /**
-   * The lines that end in this chunk; all of them have to be taken. Their bytes may be those of the chunk.
+   * The lines that end in this chunk; all of them have to be taken. Their bytes may be those of the chunk, and
+   * hold until `recycle`.
    * Throws `overloaded`, after the last line, where the start of the next one finds no memory.
    */
   *push(chunk: Buffer): Generator<Line> {
@@ -53,14 +58,20 @@ export class LineSplitter {
     if (this.#length > 0) yield* this.#endLine(Buffer.alloc(0))
   }
 
-  /** Gives the memory of an unfinished line back. */
+  /** Nobody looks any more at the lines so far: their memory can be used again. */
+  recycle(): void {
+    for (const buffer of this.#lent.splice(0)) this.#memory.giveBack(buffer)
+  }
+
+  /** Gives all memory back, that of an unfinished line too. */
   close(): void {
-    this.#start.release()
+    this.recycle()
+    this.#start.clear()
   }
 
   #keep(part: Buffer): void {
     this.#length += part.length
-    if (this.#length > this.#limitBytes) this.#start.release()
+    if (this.#length > this.#limitBytes) this.#start.clear()
     else if (part.length > 0) this.#start.append(part)
   }
 
@@ -69,7 +80,9 @@ export class LineSplitter {
     let bytes: Buffer | null = rest
     if (this.#length > 0) {
       this.#keep(rest)
-      bytes = this.#start.release()
+      bytes = this.#start.view()
+      const buffer = this.#start.release()
+      if (buffer !== null) this.#lent.push(buffer)
     } else this.#length = rest.length
     if (this.#length > this.#limitBytes) bytes = null
     this.#length = 0
@@ -129,11 +142,14 @@ export async function* batchesOf<T>(
       const result = batch.length === 0 ? await next : await Promise.race([next, setTimeout(pauseMs, null)])
       if (result === null) {
         yield takeBatch()
+        splitter.recycle()
         continue
       }
       for (const line of result.done ? splitter.end() : splitter.push(result.value)) {
         add(line)
-        if (isFull()) yield takeBatch()
+        if (!isFull()) continue
+        yield takeBatch()
+        splitter.recycle()
       }
       if (result.done) break
       next = chunks.next()

@@ -16,12 +16,23 @@ const MAX_HEAD_BYTES = 65_536
  * Never throws, and leaves `bytes` as they are.
  */
 export function decodeBytes(bytes: Uint8Array, contentType: string | null, kind: 'html' | 'text'): string {
-  const declared = encodingOfMark(bytes) ?? encodingOfTransport(contentType)
+  const declared = declaredEncoding(bytes, contentType, kind)
   if (declared !== null) return decode(bytes, declared)
-  const early = kind === 'html' ? encodingOfMeta(bytes) : null
-  if (early !== null) return decode(bytes, early)
   return (
     decodeUtf8Strictly(bytes) ?? decode(bytes, (kind === 'html' ? lateMeta(bytes) : null) ?? 'windows-1252')
+  )
+}
+
+/** The encoding that byte order mark, Content-Type or an early `<meta>` name; null where the bytes have to tell. */
+export function declaredEncoding(
+  bytes: Uint8Array,
+  contentType: string | null,
+  kind: 'html' | 'text',
+): string | null {
+  return (
+    encodingOfMark(bytes) ??
+    encodingOfTransport(contentType) ??
+    (kind === 'html' ? encodingOfMeta(bytes) : null)
   )
 }
 

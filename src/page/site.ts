@@ -13,7 +13,11 @@ import { hostOf } from './url.ts'
  */
 export function siteOf(url: string | null, rule: 'public-suffix' | 'dots'): string | null {
   const host = hostOf(url)
-  if (host === null) return null
+  return host === null ? null : siteOfHost(host, rule)
+}
+
+/** The site of a host, as `hostOf` gives it. */
+export function siteOfHost(host: string, rule: 'public-suffix' | 'dots'): string {
   return rule === 'dots' ? siteByDots(host) : siteByPublicSuffix(host)
 }
 

@@ -5,7 +5,19 @@
  */
 export function normalizeUrl(url: string): string | null {
   const parsed = parseUrl(url)
-  if (parsed === null) return null
+  return parsed === null ? null : normalized(parsed)
+}
+
+/** `normalizeUrl` and `hostOf` of one URL, which is parsed once. */
+export function addressOf(url: string | null): { urlKey: string | null; host: string | null } {
+  const parsed = url === null ? null : parseUrl(url)
+  return parsed === null
+    ? { urlKey: null, host: null }
+    : { host: plainHost(parsed), urlKey: normalized(parsed) }
+}
+
+/** Changes `parsed`. */
+function normalized(parsed: URL): string {
   parsed.hash = ''
   parsed.username = ''
   parsed.password = ''

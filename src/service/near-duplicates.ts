@@ -1,4 +1,5 @@
-import { type AnalysisOptions, analyze, type PageInput } from '../analysis/analyze.ts'
+import type { PageInput } from '../analysis/analyze.ts'
+import type { Analyzer } from '../analysis/analyzer.ts'
 import { bandRecall } from '../detect/band.ts'
 import { type Algorithm, decide, decidingSimilarity, type Thresholds } from '../detect/decide.ts'
 import { resemblance } from '../detect/resemblance.ts'
@@ -83,20 +84,20 @@ const bestFirst = (a: Found, b: Found): number => b.similarity - a.similarity ||
  */
 export class NearDuplicates implements NearDuplicateService {
   readonly #store: Store
-  readonly #analysis: AnalysisOptions
+  readonly #analyzer: Analyzer
   readonly #shingleSets: ShingleSets
   readonly #stages: StageTimer
   readonly #workLimit: number
 
   constructor(parts: {
     store: Store
-    analysis: AnalysisOptions
+    analyzer: Analyzer
     shingleSets: ShingleSets
     stages: StageTimer
     workLimit: number
   }) {
     this.#store = parts.store
-    this.#analysis = parts.analysis
+    this.#analyzer = parts.analyzer
     this.#shingleSets = parts.shingleSets
     this.#stages = parts.stages
     this.#workLimit = parts.workLimit
@@ -110,7 +111,7 @@ export class NearDuplicates implements NearDuplicateService {
   }
 
   async ofPage(page: PageInput, options: DuplicatesOptions): Promise<DuplicatesAnswer> {
-    const { site, signature, tokens, contentHash } = analyze(page, this.#analysis)
+    const { site, signature, tokens, contentHash } = this.#analyzer.sketchWithTokens(page)
     const set = await this.#store.findSet(contentHash)
     const shingles = shingleSet(tokens, k)
     return this.find({ id: null, set, site, signature, shingles, storedBefore: null }, options)

@@ -1,4 +1,4 @@
-import { type AnalysisOptions, analyzeText } from '../analysis/analyze.ts'
+import type { Analyzer } from '../analysis/analyzer.ts'
 import { k } from '../signature/scheme.ts'
 import { shingleSet } from '../signature/shingle.ts'
 import type { SetNumber, Store } from '../store/store.ts'
@@ -11,13 +11,13 @@ const mostBytesCached = 64 * 1024 * 1024
  */
 export class ShingleSets {
   readonly #store: Store
-  readonly #options: AnalysisOptions
+  readonly #analyzer: Analyzer
   readonly #cache = new Map<SetNumber, Float64Array>()
   #bytes = 0
 
-  constructor(store: Store, options: AnalysisOptions) {
+  constructor(store: Store, analyzer: Analyzer) {
     this.#store = store
-    this.#options = options
+    this.#analyzer = analyzer
   }
 
   /** The shingle set of a document and how many characters were read for it; null where no text is kept. */
@@ -32,7 +32,7 @@ export class ShingleSets {
     const text = kept?.text ?? null
     // A document that was replaced meanwhile has another set and another text.
     if (text === null || kept?.set !== set) return { shingles: null, charactersRead: 0 }
-    const shingles = shingleSet(analyzeText(text, this.#options).tokens, k)
+    const shingles = shingleSet(this.#analyzer.tokensOfText(text), k)
     this.#remember(set, shingles)
     return { shingles, charactersRead: text.length }
   }

@@ -10,6 +10,8 @@ export type MergedPostings = {
   readonly qualified: readonly SetNumber[]
   /** Distinct sets met, the qualified ones included; at most the limit of the query. */
   readonly examined: number
+  /** The last set met; `after` of the query where none was. */
+  readonly last: SetNumber
   /** The last set met where more follow; null where the lists are exhausted. */
   readonly frontier: SetNumber | null
 }
@@ -54,8 +56,8 @@ export function* mergePostings(
       }
       set = Math.min(set, cursor.numbers[cursor.next] ?? Number.POSITIVE_INFINITY)
     }
-    if (set === Number.POSITIVE_INFINITY) return { qualified, examined, frontier: null }
-    if (examined === query.limit) return { qualified, examined, frontier: last }
+    if (set === Number.POSITIVE_INFINITY) return { qualified, examined, last, frontier: null }
+    if (examined === query.limit) return { qualified, examined, last, frontier: last }
     let sharedSupershingles = 0
     let sharedBands = 0
     for (const cursor of cursors) {

@@ -7,32 +7,41 @@ import { bodyLimitBytes, listen, open, parseAnswer, type RecordingApp, recording
 const property = { seed: 20260131, numRuns: 300 }
 
 describe('growing bytes', () => {
-  test('are the parts joined, and take no more memory than twice their length', () => {
+  test('are the parts joined, and take no more memory than five times their length or 48 KiB', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 20 }), (parts) => {
         const joined = Buffer.concat(parts)
-        const bytes = new GrowingBytes(new BodyMemory(Math.max(4096, 2 * joined.length)))
+        const bytes = new GrowingBytes(new BodyMemory(Math.max(48 * 1024, 5 * joined.length)))
         for (const part of parts) bytes.append(part)
         expect(bytes.length).toBe(joined.length)
         expect(bytes.view().equals(joined)).toBe(true)
-        expect(bytes.release().equals(joined)).toBe(true)
+        bytes.clear()
         expect(bytes.length).toBe(0)
+        expect(bytes.view()).toHaveLength(0)
       }),
       property,
     )
   })
 
   test('are refused where other bodies hold the memory, until those give it back', () => {
-    const memory = new BodyMemory(10_000)
+    const memory = new BodyMemory(100_000)
     const first = new GrowingBytes(memory)
-    first.append(Buffer.alloc(8000))
+    first.append(Buffer.alloc(60_000))
     const second = new GrowingBytes(memory)
-    expect(() => second.append(Buffer.alloc(3000))).toThrow(
+    expect(() => second.append(Buffer.alloc(40_000))).toThrow(
       expect.objectContaining({ code: 'overloaded', kind: 'overloaded' }),
     )
-    first.release()
-    second.append(Buffer.alloc(3000))
-    expect(second.length).toBe(3000)
+    first.clear()
+    second.append(Buffer.alloc(40_000))
+    expect(second.length).toBe(40_000)
+  })
+
+  test('take what a client announces at once, but never more than 1 MiB before it is there', () => {
+    const memory = new BodyMemory(2 ** 21)
+    const first = new GrowingBytes(memory)
+    first.append(Buffer.alloc(10), 2 ** 30)
+    expect(() => memory.take(2 ** 20)).not.toThrow()
+    expect(() => memory.take(1)).toThrow(expect.objectContaining({ code: 'overloaded' }))
   })
 })
 

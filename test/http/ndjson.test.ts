@@ -33,6 +33,7 @@ const split = (chunks: readonly Buffer[], limitBytes: number, shared = memory())
   }
   for (const chunk of chunks) collect(splitter.push(chunk))
   collect(splitter.end())
+  splitter.close()
   return lines
 }
 
@@ -78,15 +79,15 @@ describe('a line splitter', () => {
   })
 
   test('holds no more memory than the limit of a line, and gives it back', () => {
-    const shared = new BodyMemory(8192)
-    const long = Buffer.alloc(1024, 'a')
+    const shared = new BodyMemory(128 * 1024)
+    const long = Buffer.alloc(16 * 1024, 'a')
     const chunks = [...Array.from({ length: 100 }, () => long), Buffer.from('\nb\n'), long]
-    expect(split(chunks, 4096, shared)).toEqual([
+    expect(split(chunks, 64 * 1024, shared)).toEqual([
       { number: 1, text: null },
       { number: 2, text: 'b' },
       { number: 3, text: long.toString() },
     ])
-    shared.take(8192)
+    shared.take(128 * 1024)
     expect(() => shared.take(1)).toThrow(DittographError)
   })
 })

@@ -86,6 +86,28 @@ describe('storing documents', () => {
     expect(found).toEqual([[], ['a'], ['a', 'b']])
   })
 
+  test('a later input that replaces a document does not take it from the near-duplicates of an earlier one', async () => {
+    await storeAll(running, [textInput('x', words(1))])
+    const inputs = [textInput('new', words(1)), textInput('x', words(2)), textInput('like-x', words(2))]
+    const stored = await running.services.documents.store(inputs, options({ limit: 10 }))
+    expect(stored).toMatchObject([
+      { identicalTo: 'x', duplicates: [{ id: 'x', identical: true }] },
+      { status: 'replaced', duplicates: [] },
+      { identicalTo: 'x', duplicates: [{ id: 'x' }] },
+    ])
+  })
+
+  test('a list ends a page early where the metadata is large, and goes on behind it', async () => {
+    const inputs = Array.from({ length: 150 }, (_, i) => ({
+      ...textInput(`m${i}`, 'some words'),
+      metadata: 'x'.repeat(60_000),
+    }))
+    await storeAll(running, inputs)
+    const page = await running.services.documents.list({ limit: 1000, cursor: null })
+    expect(page.documents.length).toBeLessThan(75)
+    expect((await allViews(running)).map((view) => view.id)).toEqual(inputs.map((input) => input.id))
+  })
+
   test('exactly one version is there after concurrent posts of one id', async () => {
     const posts = Array.from({ length: 20 }, (_, i) =>
       running.services.documents.store([textInput('same', words(i))], null),

@@ -38,6 +38,7 @@ const bruteForce = (lists: readonly (readonly number[])[], query: Omit<ProbeQuer
       .filter((one) => one.bands > 0 || (minSupershingles !== null && one.supershingles >= minSupershingles))
       .map(({ number }) => number),
     examined: looked.length,
+    last: looked.at(-1)?.number ?? after,
     frontier: shared.length > limit ? (looked.at(-1)?.number ?? after) : null,
   }
 }

@@ -33,6 +33,10 @@ const storeOptionsDescription =
   '`duplicates` puts near-duplicates, found among the documents stored before, into each result; the options ' +
   'of the search go with it only. '
 
+/** Encodes dots too where they would be taken for a step in the path. */
+const pathOf = (id: string): string =>
+  `/documents/${/^\.{1,2}$/.test(id) ? id.replaceAll('.', '%2E') : encodeURIComponent(id)}`
+
 /**
  * Results that wait in memory for a client that sends all of its body before it reads: up to so much it may do
  * so, beyond that it gets no further until it reads.
@@ -64,7 +68,7 @@ export const documentRoutes =
       if (stored instanceof DittographError) throw stored
       return reply
         .code(stored.status === 'created' ? 201 : 200)
-        .header('location', `/documents/${encodeURIComponent(stored.id)}`)
+        .header('location', pathOf(stored.id))
         .send(stored)
     }
 

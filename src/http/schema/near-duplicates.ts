@@ -158,7 +158,7 @@ export const Duplicates = component(
       duplicates: Type.Array(ref(Duplicate)),
       examined: Type.Integer({ description: 'Candidates looked at for this answer' }),
       complete: Type.Boolean({
-        description: 'false where the work bound was met first: go on with the cursor',
+        description: 'false where the work bound was met first; order=id goes on with its cursor',
       }),
       recall: Type.Number({
         description: 'Share of the pairs exactly at the threshold that the index probes: 1 is certain',

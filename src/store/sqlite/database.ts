@@ -30,7 +30,7 @@ const logSizeLimit = 64 * 1024 * 1024
 /** Up to this size a start reads the whole file for damage, in a fraction of a second. */
 const wholeCheckLimit = 16 * 1024 * 1024
 /** SQLite waits synchronously, so its own patience is short; writes try again without blocking others. */
-const busyTimeoutMs = 100
+export const busyTimeoutMs = 100
 
 export type DatabaseOptions = {
   /** Of the file, or `:memory:`. */
@@ -106,11 +106,18 @@ const fileOf = (path: string): string => {
   const absolute = resolve(path)
   const directory = dirname(absolute)
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectory(directory)
     return existsSync(absolute) ? realpathSync(absolute) : join(realpathSync(directory), basename(absolute))
   } catch (reason) {
     throw unusable('The directory of the database does not exist and cannot be created', reason)
   }
+}
+
+/** One level after the other: below a directory that takes none, as /proc, Node's own recursion never ends. */
+const makeDirectory = (directory: string): void => {
+  if (existsSync(directory)) return
+  makeDirectory(dirname(directory))
+  mkdirSync(directory)
 }
 
 /** A new database appears whole or not at all: an empty file is never a database that was just begun. */
@@ -153,7 +160,9 @@ const configure = (db: Database.Database, { synchronous }: DatabaseOptions): voi
 
 /** Reads whatever may be a reason to refuse, over a connection that cannot write. */
 const inspect = (file: string, migrations: readonly Migration[], { scheme }: DatabaseOptions): void => {
-  const { size } = statSync(file)
+  const status = statSync(file)
+  if (!status.isFile()) throw unusable('The path of the database is that of a directory or a device')
+  const { size } = status
   if (size === 0)
     throw unusable('The database file is empty: restore it, or remove it to start with an empty database')
   const hasLog = existsSync(`${file}-wal`)

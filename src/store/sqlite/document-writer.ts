@@ -3,13 +3,14 @@ import type { NumberClock } from '../number-clock.ts'
 import type {
   DeleteOperation,
   DeleteResult,
+  DocumentNumber,
   PutOperation,
   PutResult,
   SetNumber,
   WriteResult,
 } from '../store.ts'
-import { contentHashKey, type IndexedDocument, type IndexedSet, type PostingIndex } from './posting-index.ts'
-import { documentSql } from './sql.ts'
+import type { IndexedDocument, IndexedSet, PostingIndex } from './posting-index.ts'
+import { documentSql, postingSql } from './sql.ts'
 
 /** Rows that are counted, in the table `total` and in memory. */
 export type Totals = { documents: number; sets: number; signedSets: number }
@@ -20,8 +21,9 @@ export type WrittenBatch = {
   /** New and still there at the end of the batch, by number. */
   readonly sets: ReadonlyMap<number, IndexedSet>
   readonly documents: ReadonlyMap<number, IndexedDocument>
-  /** Numbers of sets and documents that the index knows and that are gone now. */
-  readonly gone: readonly number[]
+  /** Numbers that the index knows and that are gone now. */
+  readonly goneSets: readonly SetNumber[]
+  readonly goneDocuments: readonly DocumentNumber[]
   /** By how much each total changed. */
   readonly added: Readonly<Totals>
 }
@@ -31,7 +33,10 @@ type Batch = {
   /** Sets made in this batch, by content hash in hexadecimal: the index does not know them yet. */
   readonly setOfContent: Map<string, SetNumber>
   readonly documents: Map<number, IndexedDocument>
-  readonly gone: number[]
+  /** Documents made in this batch. */
+  readonly documentOfId: Map<string, DocumentNumber>
+  readonly goneSets: SetNumber[]
+  readonly goneDocuments: DocumentNumber[]
   readonly added: Totals
   greatestNumber: number
 }
@@ -49,13 +54,11 @@ type StoredVersion = {
   readonly metadata: string | null
 }
 
-const setsReadAtOnce = 16
-
 /** Applies operations to the tables of documents and sets. */
 export class DocumentWriter {
   readonly #index: PostingIndex
   readonly #clock: NumberClock
-  readonly #storedVersion: Database.Statement<[string], StoredVersion>
+  readonly #storedVersion: Database.Statement<[number, string], StoredVersion>
   readonly #textByNumber: Database.Statement<[number], string>
   readonly #setWithContent: Database.Statement<[number, Uint8Array], number>
   readonly #firstMember: Database.Statement<[number], string>
@@ -67,12 +70,12 @@ export class DocumentWriter {
   readonly #insertText: Database.Statement<unknown[]>
   readonly #deleteText: Database.Statement<unknown[]>
   readonly #addToTotals: Database.Statement<unknown[]>
-  readonly #countGone: Database.Statement<unknown[]>
+  readonly #insertGone: Database.Statement<unknown[]>
 
   constructor(db: Database.Database, index: PostingIndex, clock: NumberClock) {
     this.#index = index
     this.#clock = clock
-    this.#storedVersion = db.prepare<[string], StoredVersion>(documentSql.storedVersion)
+    this.#storedVersion = db.prepare<[number, string], StoredVersion>(documentSql.storedVersion)
     this.#textByNumber = db.prepare<[number], string>(documentSql.textByNumber).pluck()
     this.#setWithContent = db.prepare<[number, Uint8Array], number>(documentSql.setWithContent).pluck()
     this.#firstMember = db.prepare<[number], string>(documentSql.firstMember).pluck()
@@ -84,7 +87,7 @@ export class DocumentWriter {
     this.#insertText = db.prepare(documentSql.insertText)
     this.#deleteText = db.prepare(documentSql.deleteText)
     this.#addToTotals = db.prepare(documentSql.addToTotals)
-    this.#countGone = db.prepare(documentSql.countGone)
+    this.#insertGone = db.prepare(postingSql.insertGone)
   }
 
   /** In order, within the transaction of the caller. The index is read, and not changed. */
@@ -93,7 +96,9 @@ export class DocumentWriter {
       sets: new Map(),
       setOfContent: new Map(),
       documents: new Map(),
-      gone: [],
+      documentOfId: new Map(),
+      goneSets: [],
+      goneDocuments: [],
       added: { documents: 0, sets: 0, signedSets: 0 },
       greatestNumber: 0,
     }
@@ -103,30 +108,18 @@ export class DocumentWriter {
     const { documents, sets, signedSets } = batch.added
     if (documents !== 0 || batch.greatestNumber > 0)
       this.#addToTotals.run(documents, sets, signedSets, batch.greatestNumber)
-    const goneByRun = new Map<number, number>()
-    for (const number of batch.gone) {
-      const run = this.#index.runOf(number)?.run
-      if (run !== undefined) goneByRun.set(run, 1 + (goneByRun.get(run) ?? 0))
-    }
-    for (const [run, count] of goneByRun) this.#countGone.run(count, run)
+    for (const gone of [batch.goneSets, batch.goneDocuments])
+      for (const number of gone) if (this.#index.isInRun(number)) this.#insertGone.run(number)
     return { ...batch, results }
   }
 
   /** The set with these tokens, as stored before the batch. */
   findSet(contentHash: Uint8Array): SetNumber | null {
-    const key = contentHashKey(contentHash)
-    let after = 0
-    while (true) {
-      const numbers = this.#index.read(key, after, setsReadAtOnce)
-      for (const number of numbers)
-        if (this.#setWithContent.get(number, contentHash) !== undefined) return number
-      if (numbers.length < setsReadAtOnce) return null
-      after = numbers.at(-1) ?? after
-    }
+    return this.#index.findSet(contentHash, (set) => this.#setWithContent.get(set, contentHash) !== undefined)
   }
 
   #put(put: PutOperation, batch: Batch): PutResult {
-    const stored = this.#storedVersion.get(put.id)
+    const stored = this.#findVersion(put.id, batch)
     const sameContent = stored?.contentHash.equals(put.contentHash) ?? false
     if (
       stored !== undefined &&
@@ -145,14 +138,15 @@ export class DocumentWriter {
         sequence: this.#clock.next(),
       }
     }
-    if (stored !== undefined) this.#removeVersion(stored.number, batch)
+    if (stored !== undefined) this.#removeVersion(stored.number, put.id, batch)
     const set = stored !== undefined && sameContent ? stored.set : this.#joinSet(put, batch)
     const number = this.#clock.next()
     const { id, url, urlKey, site, title, fetchedAt, metadata, now } = put
     const createdAt = stored?.createdAt ?? now
     this.#insertDocument.run(number, id, set, url, urlKey, site, title, createdAt, now, fetchedAt, metadata)
     if (put.text !== null) this.#insertText.run(number, put.text)
-    batch.documents.set(number, { number, urlKey, site })
+    batch.documents.set(number, { number, id, urlKey, site })
+    batch.documentOfId.set(id, number)
     batch.added.documents++
     batch.greatestNumber = number
     // Only now: a document that changed its URL alone may be the only member of its set.
@@ -166,10 +160,16 @@ export class DocumentWriter {
     }
   }
 
+  #findVersion(id: string, batch: Batch): StoredVersion | undefined {
+    const made = batch.documentOfId.get(id)
+    if (made !== undefined) return this.#storedVersion.get(made, id)
+    return this.#index.findDocument(id, (number) => this.#storedVersion.get(number, id))
+  }
+
   #delete({ id }: DeleteOperation, batch: Batch): DeleteResult {
-    const stored = this.#storedVersion.get(id)
+    const stored = this.#findVersion(id, batch)
     if (stored === undefined) return { kind: 'delete', deleted: false }
-    this.#removeVersion(stored.number, batch)
+    this.#removeVersion(stored.number, id, batch)
     this.#removeSetWithoutMembers(stored.set, batch)
     return { kind: 'delete', deleted: true }
   }
@@ -206,10 +206,11 @@ export class DocumentWriter {
     return set
   }
 
-  #removeVersion(number: number, batch: Batch): void {
+  #removeVersion(number: DocumentNumber, id: string, batch: Batch): void {
     this.#deleteDocument.run(number)
     batch.added.documents--
-    if (!batch.documents.delete(number)) batch.gone.push(number)
+    batch.documentOfId.delete(id)
+    if (!batch.documents.delete(number)) batch.goneDocuments.push(number)
   }
 
   #removeSetWithoutMembers(set: SetNumber, batch: Batch): void {
@@ -218,7 +219,7 @@ export class DocumentWriter {
     batch.added.sets--
     batch.added.signedSets -= signed
     const made = batch.sets.get(set)
-    if (made === undefined) batch.gone.push(set)
+    if (made === undefined) batch.goneSets.push(set)
     else {
       batch.sets.delete(set)
       batch.setOfContent.delete(Buffer.from(made.contentHash).toString('hex'))

@@ -1,17 +1,11 @@
 import type Database from 'better-sqlite3'
-import { type Delta, isFull } from './delta.ts'
-import type { PostingIndex, Run } from './posting-index.ts'
-import { type PostingTable, postingTables, slotCount } from './posting-table.ts'
+import { partPostings, sortPostings } from '../posting-columns.ts'
+import { postingsInLargestBlock } from './posting-block.ts'
+import type { FrozenPostings, PostingIndex } from './posting-index.ts'
+import { blockRange, PostingCursor, type Run, RunWriter, segmentNumber } from './posting-run.ts'
+import { slotCount } from './posting-slot.ts'
 import { postingSql, runSql } from './sql.ts'
 import { toDittographError } from './sqlite-error.ts'
-
-/** A posting within a run, as the bound of a slice: slot, value, number. */
-type Position = readonly [bigint, bigint, bigint]
-const beforeAll: Position = [-1n, 0n, 0n]
-const afterAll: Position = [1_000_000n, 0n, 0n]
-
-const isBefore = (a: Position, b: Position): boolean =>
-  a[0] !== b[0] ? a[0] < b[0] : a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]
 
 /** Background work in steps, each one short transaction. Of several jobs the one with the lowest rank goes on. */
 type Job = {
@@ -31,13 +25,10 @@ const mergeRank = (level: number): number => 2 + level
 const pauseAfterFailureMs = 1000
 
 /**
- * How often a posting is touched in the background: written once as part of a run, then copied and deleted with
- * each level. Three levels of fan-out 8 are 16 million sets.
+ * How often a posting is touched in the background: sorted and written as part of a run, then copied and deleted
+ * with each level. Three levels of fan-out 16 are 500 million sets.
  */
-const touchesPerPosting = 7
-
-/** Postings inserted by one statement: less than half the cost of one by one. */
-const rowsInInsert = 16
+const touchesPerPosting = 8
 
 export type MaintenanceOptions = {
   readonly db: Database.Database
@@ -81,6 +72,7 @@ export class Maintenance {
     this.#publishRun = db.prepare(runSql.publish)
     this.#dropRun = db.prepare(runSql.drop)
     this.#deleteRun = db.prepare(runSql.delete)
+    db.prepare(postingSql.deleteGoneAfter).run(options.index.runs.at(-1)?.lastNumber ?? 0)
     this.#nextRun = 1 + (db.prepare<[], number>(runSql.greatest).pluck().get() ?? 0)
     for (const run of db.prepare<[], number>(runSql.unusable).pluck().all()) this.#startDrop(run)
   }
@@ -120,7 +112,7 @@ export class Maintenance {
   /** The delta is full again, and the one before it is not written yet. */
   #isBlocked(): boolean {
     const { index, flushSets } = this.#options
-    return index.frozen !== null && isFull(index.delta, flushSets)
+    return index.frozen !== null && index.deltaSize >= flushSets
   }
 
   /** What is owed may be as much as one step does, so that single writes need not wait. */
@@ -159,7 +151,7 @@ export class Maintenance {
 
   #startFlush(): void {
     const { index, flushSets } = this.#options
-    if (index.frozen !== null || !isFull(index.delta, flushSets)) return
+    if (index.frozen !== null || index.deltaSize < flushSets) return
     const frozen = index.freezeDelta()
     const run = this.#nextRun++
     this.#start(flushRank, [], () => this.#flush(frozen, run))
@@ -188,87 +180,134 @@ export class Maintenance {
     this.#start(dropRank, [], () => this.#drop(run))
   }
 
-  *#flush(frozen: Delta, run: number): Steps {
-    const { db, index, sliceRows } = this.#options
-    const { firstNumber, lastNumber } = frozen
-    const numbers = frozen.setCount + frozen.documentCount
-    yield* this.#begin({ run, level: 0, firstNumber, lastNumber, numbers })
-    for (const table of postingTables) {
-      const rows = new RowInserter(db, postingSql(table).insert)
-      for (let slot = table.firstSlot; slot < table.endSlot; slot++) {
-        const postings = frozen.sorted(slot)
-        let written: number
-        do {
-          written = 0
-          this.#transact(() => {
-            for (let next = postings.next(); !next.done; next = postings.next()) {
-              rows.add(run, slot - table.firstSlot, ...next.value)
-              if (++written === sliceRows) break
-            }
-            rows.finish()
-          })
-          yield written
-        } while (written === sliceRows)
+  *#flush(frozen: FrozenPostings, run: number): Steps {
+    const { index, sliceRows } = this.#options
+    const { firstNumber, lastNumber, numbers } = frozen
+    const writer = yield* this.#begin({ run, level: 0, firstNumber, lastNumber, numbers })
+    for (let slot = 0; slot < slotCount; slot++) {
+      const postings = frozen.postings(slot)
+      const count = postings.numbers.length
+      yield count
+      const parts = partPostings(postings, Math.ceil(count / sliceRows))
+      yield 0
+      writer.begin(slot, count)
+      for (const part of parts) {
+        const { highs, lows, numbers: sorted } = sortPostings(part)
+        for (let i = 0; i < sorted.length; i++)
+          writer.add(highs[i] as number, lows[i] as number, sorted[i] as number)
+        this.#transact(() => writer.save())
+        yield sorted.length
       }
+      this.#transact(() => writer.end())
+      yield 0
     }
-    const gone = frozen.goneCount
-    this.#transact(() => this.#publishRun.run(gone, run))
-    index.replaceFrozen({ run, level: 0, firstNumber, lastNumber, numbers, gone })
+    this.#transact(() => this.#publishRun.run(run))
+    const { numberBytes } = writer
+    index.replaceFrozen({ run, level: 0, firstNumber, lastNumber, numberBytes, numbers, gone: frozen.gone })
   }
 
   *#merge(sources: readonly Run[], level: number, run: number): Steps {
-    const sumOf = (count: (source: Run) => number): number =>
-      sources.reduce((sum, source) => sum + count(source), 0)
-    const goneBefore = sumOf((source) => source.gone)
-    const numbers = sumOf((source) => source.numbers) - goneBefore
+    const { db, index, sliceRows } = this.#options
     const firstNumber = Math.min(...sources.map((source) => source.firstNumber))
     const lastNumber = Math.max(...sources.map((source) => source.lastNumber))
-    yield* this.#begin({ run, level, firstNumber, lastNumber, numbers })
-    for (const table of postingTables) yield* this.#copy(table, sources, run, goneBefore > 0)
-    const gone = sumOf((source) => source.gone) - goneBefore
+    const gone = yield* this.#readGone(firstNumber, lastNumber)
+    const numbers = Math.max(0, sumOf(sources, (source) => source.numbers) - gone.size)
+    const writer = yield* this.#begin({ run, level, firstNumber, lastNumber, numbers })
+    for (let slot = 0; slot < slotCount; slot++) {
+      let cursors = sources.map((source) => new PostingCursor(index.runReader, source, slot))
+      writer.begin(
+        slot,
+        sumOf(cursors, (cursor) => cursor.postings),
+      )
+      cursors = cursors.filter((cursor) => !cursor.isAtEnd)
+      while (cursors.length > 0) {
+        let read = 0
+        for (; read < sliceRows && cursors.length > 0; read++) {
+          // Sources are in the order of their numbers, so of equal values the first source has the lower number.
+          let first = cursors[0] as PostingCursor
+          for (let i = 1; i < cursors.length; i++) {
+            const other = cursors[i] as PostingCursor
+            if (other.isBefore(first)) first = other
+          }
+          if (gone.size === 0 || !gone.has(first.number)) writer.add(first.high, first.low, first.number)
+          first.advance()
+          if (first.isAtEnd) cursors = cursors.filter((cursor) => cursor !== first)
+        }
+        this.#transact(() => writer.save())
+        yield read
+      }
+      this.#transact(() => writer.end())
+      yield 0
+    }
+    const goneMeanwhile = sumOf(sources, (source) => source.gone) - gone.size
     this.#transact(() => {
-      this.#publishRun.run(gone, run)
+      this.#publishRun.run(run)
       for (const source of sources) this.#dropRun.run(source.run)
     })
-    this.#options.index.replaceRuns(sources, { run, level, firstNumber, lastNumber, numbers, gone })
+    const { numberBytes } = writer
+    index.replaceRuns(sources, {
+      run,
+      level,
+      firstNumber,
+      lastNumber,
+      numberBytes,
+      numbers,
+      gone: Math.max(0, goneMeanwhile),
+    })
     for (const source of sources) this.#startDrop(source.run)
+    const deleteGone = db.prepare<[number]>(postingSql.deleteGone)
+    const dropped = [...gone]
+    for (let from = 0; from < dropped.length; from += sliceRows) {
+      const slice = dropped.slice(from, from + sliceRows)
+      this.#transact(() => {
+        for (const number of slice) deleteGone.run(number)
+      })
+      yield slice.length
+    }
+  }
+
+  /** The numbers in a range that are gone. */
+  *#readGone(firstNumber: number, lastNumber: number): Generator<number, ReadonlySet<number>> {
+    const { db, sliceRows } = this.#options
+    const goneAfter = db.prepare<[number, number, number], number>(postingSql.goneAfter).pluck()
+    const gone = new Set<number>()
+    let after = firstNumber - 1
+    while (true) {
+      const numbers = goneAfter.all(after, lastNumber, sliceRows)
+      for (const number of numbers) gone.add(number)
+      yield 0
+      if (numbers.length < sliceRows) return gone
+      after = numbers.at(-1) ?? after
+    }
   }
 
   /** Deletes what an attempt that failed may have left, and enters the run as one that is being built. */
-  *#begin({ run, level, firstNumber, lastNumber, numbers }: Omit<Run, 'gone'>): Steps {
-    yield* this.#drop(run)
-    this.#transact(() => this.#insertRun.run(run, level, firstNumber, lastNumber, numbers))
-    yield 0
-  }
-
-  /** Copies the postings of one table in slices, of which every source has no more than its share. */
-  *#copy(table: PostingTable, sources: readonly Run[], target: number, onlyExisting: boolean): Steps {
+  *#begin(
+    begun: Pick<Run, 'run' | 'level' | 'firstNumber' | 'lastNumber' | 'numbers'>,
+  ): Generator<number, RunWriter> {
     const { db, sliceRows } = this.#options
-    const runs = sources.map(({ run }) => run)
-    const share = Math.max(1, Math.floor(sliceRows / runs.length))
-    const copy = db.prepare<unknown[]>(postingSql(table).copy(runs.length, onlyExisting))
-    const ends = new SliceEnds(db, table)
-    let from = beforeAll
-    let to: Position
-    do {
-      to = runs.map((run) => ends.find(run, from, share)).reduce((a, b) => (isBefore(a, b) ? a : b))
-      const slice = [...from, ...to]
-      yield this.#transact(() => copy.run(target, ...runs, ...slice).changes)
-      from = to
-    } while (to !== afterAll)
+    const { run, level, firstNumber, lastNumber, numbers } = begun
+    yield* this.#drop(run)
+    const writer = new RunWriter(db, begun, sliceRows)
+    this.#transact(() =>
+      this.#insertRun.run(run, level, firstNumber, lastNumber, writer.numberBytes, numbers),
+    )
+    yield 0
+    return writer
   }
 
   *#drop(run: number): Steps {
     const { db, sliceRows } = this.#options
-    for (const table of postingTables) {
-      const remove = db.prepare<unknown[]>(postingSql(table).delete)
-      const ends = new SliceEnds(db, table)
-      let to: Position
-      do {
-        to = ends.find(run, beforeAll, sliceRows)
-        yield this.#transact(() => remove.run(run, ...to).changes)
-      } while (to !== afterAll)
+    const deleteBlocks = db.prepare<[number, number, number], number>(postingSql.deleteBlocks).pluck()
+    const blocks = Math.ceil(sliceRows / postingsInLargestBlock)
+    const [first, last] = blockRange(run)
+    while (true) {
+      const deleted = this.#transact(() => deleteBlocks.all(first, last, blocks))
+      yield sumOf(deleted, (postings) => postings)
+      if (deleted.length < blocks) break
     }
+    const deleteSegments = db.prepare<[number, number]>(postingSql.deleteSegments)
+    this.#transact(() => deleteSegments.run(segmentNumber(run, 0), segmentNumber(run + 1, 0) - 1))
     this.#transact(() => this.#deleteRun.run(run))
   }
 
@@ -287,43 +326,5 @@ export class Maintenance {
   }
 }
 
-/** Finds where slices of a run end. */
-class SliceEnds {
-  readonly #skip: Database.Statement<unknown[], Position>
-
-  constructor(db: Database.Database, table: PostingTable) {
-    this.#skip = db.prepare<unknown[], Position>(postingSql(table).skip).raw().safeIntegers()
-  }
-
-  /** The `count`-th posting of the run after a position; `afterAll` where there are fewer. */
-  find(run: number, from: Position, count: number): Position {
-    return this.#skip.get(run, ...from, count - 1) ?? afterAll
-  }
-}
-
-/** Inserts rows in the order in which they come, `rowsInInsert` at a time. */
-class RowInserter {
-  readonly #insertOne: Database.Statement<unknown[]>
-  readonly #insertMany: Database.Statement<unknown[]>
-  readonly #columnCount = 4
-  #values: unknown[] = []
-
-  constructor(db: Database.Database, insert: (rowCount: number) => string) {
-    this.#insertOne = db.prepare(insert(1))
-    this.#insertMany = db.prepare(insert(rowsInInsert))
-  }
-
-  add(...row: readonly [run: number, slot: number, value: bigint, number: number]): void {
-    this.#values.push(...row)
-    if (this.#values.length < rowsInInsert * this.#columnCount) return
-    this.#insertMany.run(this.#values)
-    this.#values = []
-  }
-
-  /** Inserts the rows that are left. */
-  finish(): void {
-    for (let i = 0; i < this.#values.length; i += this.#columnCount)
-      this.#insertOne.run(this.#values.slice(i, i + this.#columnCount))
-    this.#values = []
-  }
-}
+const sumOf = <T>(list: readonly T[], count: (one: T) => number): number =>
+  list.reduce((sum, one) => sum + count(one), 0)

@@ -1,5 +1,3 @@
-import type { PostingTable } from './posting-table.ts'
-
 /** A document as its clients see it; `first` is the id of the first member of its set. */
 const recordSql = (condition: string): string => `
   SELECT d.doc_no AS number, d.set_no AS "set", d.id, d.url, d.url_key AS urlKey, d.site, d.title,
@@ -11,13 +9,13 @@ const recordSql = (condition: string): string => `
 
 /** Statements that read and write documents. A test goes through the query plan of each. */
 export const documentSql = {
-  recordById: recordSql('WHERE d.id = ?'),
   recordByNumber: recordSql('WHERE d.doc_no = ?'),
+  recordOfId: recordSql('WHERE d.doc_no = ? AND d.id = ?'),
   recordsAfter: recordSql('WHERE d.doc_no > ? ORDER BY d.doc_no LIMIT ?'),
-  textById: `
+  textOfId: `
     SELECT d.set_no AS "set", t.text
     FROM document d LEFT JOIN document_text t ON t.doc_no = d.doc_no
-    WHERE d.id = ?`,
+    WHERE d.doc_no = ? AND d.id = ?`,
   signatureOfSet: 'SELECT supershingles, simhash FROM identity_set WHERE set_no = ?',
   setWithContent: 'SELECT set_no FROM identity_set WHERE set_no = ? AND content_hash = ?',
   membersAfter: `
@@ -28,7 +26,7 @@ export const documentSql = {
     SELECT d.doc_no AS number, d.set_no AS "set", s.content_hash AS contentHash, d.url, d.url_key AS urlKey,
       d.site, d.title, d.created_at AS createdAt, d.fetched_at AS fetchedAt, d.metadata
     FROM document d JOIN identity_set s ON s.set_no = d.set_no
-    WHERE d.id = ?`,
+    WHERE d.doc_no = ? AND d.id = ?`,
   textByNumber: 'SELECT text FROM document_text WHERE doc_no = ?',
   insertSet: `
     INSERT INTO identity_set (set_no, content_hash, token_count, supershingles, simhash)
@@ -51,60 +49,58 @@ export const documentSql = {
     UPDATE total SET documents = documents + ?, sets = sets + ?, signed_sets = signed_sets + ?,
       greatest_number = max(greatest_number, ?)
     WHERE only = 1`,
-  countGone: 'UPDATE posting_run SET gone = gone + ? WHERE run = ?',
   totals: `
     SELECT documents, sets, signed_sets AS signedSets, greatest_number AS greatestNumber
     FROM total WHERE only = 1`,
+  /** The newest set that is left out when so many are taken. */
+  setBeforeNewest: 'SELECT set_no FROM identity_set ORDER BY set_no DESC LIMIT 1 OFFSET ?',
+  /** Records of sets (8 bytes of the content hash, then the signature) one behind the other. */
   setsAfter: `
-    SELECT set_no AS "set", content_hash AS contentHash, supershingles, simhash
-    FROM identity_set WHERE set_no > ? ORDER BY set_no`,
+    SELECT max(set_no) AS lastNumber, group_concat(set_no) AS numbers,
+      CAST(group_concat(
+        substr(content_hash, 1, 8) || coalesce(supershingles || simhash, zeroblob(96)), ''
+      ) AS BLOB) AS records,
+      group_concat(supershingles IS NOT NULL, '') AS signed
+    FROM (SELECT * FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT ?)`,
   documentsAfter: `
-    SELECT doc_no AS number, url_key AS urlKey, site FROM document WHERE doc_no > ? ORDER BY doc_no`,
+    SELECT doc_no AS number, id, url_key AS urlKey, site FROM document WHERE doc_no > ? ORDER BY doc_no`,
   touch: `
     INSERT INTO setting (name, value) VALUES ('checked_at', ?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 } as const
 
-/** Statements about whole runs; `posting_run` has a few dozen rows. */
+/** Statements about runs and their segments; `posting_run` has a few dozen rows. */
 export const runSql = {
   ready: `
-    SELECT run, level, first_no AS firstNumber, last_no AS lastNumber, numbers, gone
+    SELECT run, level, first_no AS firstNumber, last_no AS lastNumber, number_bytes AS numberBytes, numbers,
+      (SELECT count(*) FROM gone_number WHERE number BETWEEN first_no AND last_no) AS gone
     FROM posting_run WHERE state = 'ready' ORDER BY first_no`,
   unusable: `SELECT run FROM posting_run WHERE state <> 'ready'`,
   greatest: 'SELECT coalesce(max(run), 0) FROM posting_run',
   insert: `
-    INSERT INTO posting_run (run, level, first_no, last_no, numbers, gone, state)
-    VALUES (?, ?, ?, ?, ?, 0, 'building')`,
-  publish: `UPDATE posting_run SET state = 'ready', gone = ? WHERE run = ?`,
+    INSERT INTO posting_run (run, level, first_no, last_no, number_bytes, numbers, state)
+    VALUES (?, ?, ?, ?, ?, ?, 'building')`,
+  publish: `UPDATE posting_run SET state = 'ready' WHERE run = ?`,
   drop: `UPDATE posting_run SET state = 'dropped' WHERE run = ?`,
   delete: 'DELETE FROM posting_run WHERE run = ?',
 } as const
 
-const placeholders = (count: number): string => Array(count).fill('?').join(', ')
-
-/** Statements of one posting table. Within a run, postings are in the order of `(slot, value, number)`. */
-export const postingSql = ({ name, slot, value, number, numberExists }: PostingTable) => ({
-  /** In no particular order. */
-  readFromRuns: (runCount: number) => `
-    SELECT ${number} FROM ${name}
-    WHERE run IN (${placeholders(runCount)}) AND ${slot} = ? AND ${value} = ? AND ${number} > ? LIMIT ?`,
-  readFromRun: `
-    SELECT ${number} FROM ${name}
-    WHERE run = ? AND ${slot} = ? AND ${value} = ? AND ${number} > ? ORDER BY ${number} LIMIT ?`,
-  insert: (rowCount: number) =>
-    `INSERT INTO ${name} VALUES ${Array(rowCount).fill('(?, ?, ?, ?)').join(', ')}`,
-  /** The posting that follows a given one after skipping some. */
-  skip: `
-    SELECT ${slot} AS slot, ${value} AS value, ${number} AS number FROM ${name}
-    WHERE run = ? AND (${slot}, ${value}, ${number}) > (?, ?, ?)
-    ORDER BY ${slot}, ${value}, ${number} LIMIT 1 OFFSET ?`,
-  /** Copies the postings of several runs after one position and up to another into a new run. */
-  copy: (sourceCount: number, onlyExisting: boolean) => `
-    INSERT INTO ${name}
-    SELECT ?, ${slot}, ${value}, ${number} FROM ${name} p
-    WHERE run IN (${placeholders(sourceCount)})
-      AND (${slot}, ${value}, ${number}) > (?, ?, ?) AND (${slot}, ${value}, ${number}) <= (?, ?, ?)
-      ${onlyExisting ? `AND ${numberExists}` : ''}
-    ORDER BY ${slot}, ${value}, ${number}`,
-  delete: `DELETE FROM ${name} WHERE run = ? AND (${slot}, ${value}, ${number}) <= (?, ?, ?)`,
-})
+/** Statements about what is in runs. */
+export const postingSql = {
+  segment: `
+    SELECT first_block AS firstBlock, postings, block_starts AS blockStarts, filter
+    FROM posting_segment WHERE segment = ?`,
+  insertSegment: `
+    INSERT INTO posting_segment (segment, first_block, postings, block_starts, filter) VALUES (?, ?, ?, ?, ?)`,
+  deleteSegments: 'DELETE FROM posting_segment WHERE segment BETWEEN ? AND ?',
+  blockEntries: 'SELECT entries FROM posting_block WHERE block = ?',
+  insertBlock: 'INSERT INTO posting_block (block, slot, postings, entries) VALUES (?, ?, ?, ?)',
+  deleteBlocks: `
+    DELETE FROM posting_block
+    WHERE block IN (SELECT block FROM posting_block WHERE block BETWEEN ? AND ? ORDER BY block LIMIT ?)
+    RETURNING postings`,
+  insertGone: 'INSERT OR IGNORE INTO gone_number (number) VALUES (?)',
+  goneAfter: 'SELECT number FROM gone_number WHERE number > ? AND number <= ? ORDER BY number LIMIT ?',
+  deleteGone: 'DELETE FROM gone_number WHERE number = ?',
+  deleteGoneAfter: 'DELETE FROM gone_number WHERE number > ?',
+} as const

@@ -3,7 +3,6 @@ import { DittographError } from '../../errors.ts'
 import type { Signature } from '../../signature/signature.ts'
 import { NumberClock } from '../number-clock.ts'
 import { signatureSlots } from '../posting.ts'
-import { mergePostings } from '../probe.ts'
 import type {
   Candidate,
   DeleteOperation,
@@ -19,7 +18,7 @@ import type {
   StoreCounts,
   WriteResult,
 } from '../store.ts'
-import { openDatabase } from './database.ts'
+import { busyTimeoutMs, openDatabase } from './database.ts'
 import { DocumentWriter, type Totals } from './document-writer.ts'
 import { Maintenance } from './maintenance.ts'
 import { PostingIndex, siteKey, urlKey } from './posting-index.ts'
@@ -33,7 +32,9 @@ export type SqliteStoreOptions = {
   readonly scheme: string
   /** `full` (default): what `write` resolved survives a power loss; `normal`: it survives a killed process. */
   readonly synchronous?: 'full' | 'normal'
-  /** Sets, or documents, whose postings are kept in memory before they are written as a run. */
+  /** For the newest identity sets and their postings: those beyond are looked up in the database. */
+  readonly indexMemoryBytes?: number
+  /** Sets, or documents, whose postings are in memory only before they are written as a run. */
   readonly flushSets?: number
   /** Runs that are merged into one. */
   readonly fanOut?: number
@@ -43,8 +44,11 @@ export type SqliteStoreOptions = {
   readonly now?: () => number
 }
 
-/** How long a write tries again while another program holds the database. */
-const busyPatienceMs = 2000
+/**
+ * How long writes try again while another program holds the database, counted from the first of them that met it:
+ * those that come later do not each wait anew.
+ */
+const busyPatienceMs = 4000
 const busyPauseMs = 50
 const numbersListedAtOnce = 64
 
@@ -70,10 +74,17 @@ const recordOf = ({ urlKey: _, first, supershingles, simhash, ...row }: Row): Do
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<SqliteStore> => {
   const { path, scheme, synchronous = 'full', now = Date.now } = options
-  const { flushSets = 32_768, fanOut = 8, sliceRows = 4096 } = options
+  const { indexMemoryBytes = 512 * 2 ** 20, flushSets = 131_072, fanOut = 16, sliceRows = 16_384 } = options
   const { db, close } = openDatabase({ path, scheme, synchronous, now })
   try {
-    return new SqliteStore(db, close, { synchronous, flushSets, fanOut, sliceRows, now })
+    return new SqliteStore(db, close, {
+      synchronous,
+      indexMemoryBytes,
+      flushSets,
+      fanOut,
+      sliceRows,
+      now,
+    })
   } catch (reason) {
     close()
     throw toDittographError(reason)
@@ -82,6 +93,7 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Sqli
 
 /** See `Store` for what it promises, and docs/adr/0004-postings.md for how postings are kept. */
 export class SqliteStore implements Store {
+  readonly #db: Database.Database
   readonly #closeDatabase: () => void
   readonly #now: () => number
   readonly #index: PostingIndex
@@ -89,15 +101,17 @@ export class SqliteStore implements Store {
   readonly #writer: DocumentWriter
   readonly #totals: Totals
   readonly #applyImmediately: DocumentWriter['apply']
-  readonly #recordById: Database.Statement<[string], Row>
+  readonly #recordOfId: Database.Statement<[number, string], Row>
   readonly #recordByNumber: Database.Statement<[number], Row>
   readonly #recordsAfter: Database.Statement<[number, number], Row>
-  readonly #textById: Database.Statement<[string], KeptText>
+  readonly #textOfId: Database.Statement<[number, string], KeptText>
   readonly #signatureOfSet: Database.Statement<[number], Pick<Row, keyof Signature>>
   readonly #membersAfter: Database.Statement<[number, number, number], Member>
   readonly #touch: Database.Statement<[string]>
   /** Settles when the last write handed in so far has settled. */
   #lastWrite: Promise<unknown> = Promise.resolve()
+  /** When a write first met another program that held the database, since the last one that succeeded. */
+  #busySince: number | null = null
   #closed = false
 
   constructor(
@@ -105,13 +119,14 @@ export class SqliteStore implements Store {
     closeDatabase: () => void,
     options: Required<Omit<SqliteStoreOptions, 'path' | 'scheme'>>,
   ) {
-    const { synchronous, flushSets, fanOut, sliceRows, now } = options
+    const { synchronous, indexMemoryBytes, flushSets, fanOut, sliceRows, now } = options
+    this.#db = db
     this.#closeDatabase = closeDatabase
     this.#now = now
-    this.#recordById = db.prepare(documentSql.recordById)
+    this.#recordOfId = db.prepare(documentSql.recordOfId)
     this.#recordByNumber = db.prepare(documentSql.recordByNumber)
     this.#recordsAfter = db.prepare(documentSql.recordsAfter)
-    this.#textById = db.prepare(documentSql.textById)
+    this.#textOfId = db.prepare(documentSql.textOfId)
     this.#signatureOfSet = db.prepare(documentSql.signatureOfSet)
     this.#membersAfter = db.prepare(documentSql.membersAfter)
     this.#touch = db.prepare(documentSql.touch)
@@ -122,7 +137,7 @@ export class SqliteStore implements Store {
     if (totals === undefined) throw new DittographError('database_unusable', 'The database lost its totals')
     const { greatestNumber, ...counted } = totals
     this.#totals = counted
-    this.#index = new PostingIndex(db)
+    this.#index = new PostingIndex(db, indexMemoryBytes)
     this.#writer = new DocumentWriter(db, this.#index, new NumberClock(greatestNumber, now))
     const apply: DocumentWriter['apply'] = (operations) => this.#writer.apply(operations)
     this.#applyImmediately = db.transaction(apply).immediate
@@ -138,7 +153,7 @@ export class SqliteStore implements Store {
 
   async get(id: string): Promise<DocumentRecord | null> {
     return this.#guard(() => {
-      const row = this.#recordById.get(id)
+      const row = this.#index.findDocument(id, (number) => this.#recordOfId.get(number, id))
       return row === undefined ? null : recordOf(row)
     })
   }
@@ -147,7 +162,7 @@ export class SqliteStore implements Store {
     return this.#guard(() => {
       const texts = new Map<string, KeptText>()
       for (const id of ids) {
-        const text = this.#textById.get(id)
+        const text = this.#index.findDocument(id, (number) => this.#textOfId.get(number, id))
         if (text !== undefined) texts.set(id, text)
       }
       return texts
@@ -169,18 +184,22 @@ export class SqliteStore implements Store {
 
   async probe(query: ProbeQuery): Promise<ProbePage> {
     return this.#guard(() => {
-      const merge = mergePostings(query)
-      let step = merge.next([])
-      while (!step.done)
-        step = merge.next(this.#index.read(step.value.key, step.value.after, step.value.count))
-      const { qualified, examined, frontier } = step.value
+      const { memory } = this.#index
+      if (query.after >= memory.coveredAfter) return memory.probe(query)
+      const { qualified, examined, last, frontier } = this.#index.probeRuns(query)
       const candidates: Candidate[] = []
       for (const set of qualified) {
         const row = this.#signatureOfSet.get(set)
         const signature = row === undefined ? null : signatureOf(row)
         if (signature !== null) candidates.push({ set, signature })
       }
-      return { candidates, examined, frontier }
+      if (frontier !== null) return { candidates, examined, frontier }
+      const rest = memory.probe({ ...query, after: last, limit: query.limit - examined })
+      return {
+        candidates: [...candidates, ...rest.candidates],
+        examined: examined + rest.examined,
+        frontier: rest.frontier,
+      }
     })
   }
 
@@ -206,7 +225,8 @@ export class SqliteStore implements Store {
   async check(): Promise<void> {
     this.#guard(() => {
       if (this.#maintenance.failure !== null) throw this.#maintenance.failure
-      this.#touch.run(String(this.#now()))
+      this.#withoutWaiting(() => this.#touch.run(String(this.#now())))
+      this.#busySince = null
     })
   }
 
@@ -223,13 +243,16 @@ export class SqliteStore implements Store {
   ): Promise<readonly WriteResult[]> {
     if (this.#closed) throw closedError()
     await this.#maintenance.keepUp()
-    const started = performance.now()
     while (true) {
       try {
-        return this.#guard(() => this.#writeAtOnce(operations))
+        const write = () => this.#writeAtOnce(operations)
+        const results = this.#guard(() => (this.#busySince === null ? write() : this.#withoutWaiting(write)))
+        this.#busySince = null
+        return results
       } catch (reason) {
-        const isLast = performance.now() - started > busyPatienceMs
-        if (isLast || !(reason instanceof DittographError) || !isBusy(reason.cause)) throw reason
+        if (!(reason instanceof DittographError) || !isBusy(reason.cause)) throw reason
+        this.#busySince ??= performance.now()
+        if (performance.now() - this.#busySince > busyPatienceMs) throw reason
       }
       await new Promise((resolve) => setTimeout(resolve, busyPauseMs))
     }
@@ -237,10 +260,11 @@ export class SqliteStore implements Store {
 
   /** Without a turn of the event loop between commit and index, so that nobody sees one without the other. */
   #writeAtOnce(operations: readonly (PutOperation | DeleteOperation)[]): readonly WriteResult[] {
-    const { results, sets, documents, gone, added } = this.#applyImmediately(operations)
+    const { results, sets, documents, goneSets, goneDocuments, added } = this.#applyImmediately(operations)
     for (const set of sets.values()) this.#index.addSet(set)
     for (const document of documents.values()) this.#index.addDocument(document)
-    for (const number of gone) this.#index.countGone(number)
+    for (const set of goneSets) this.#index.markSetGone(set)
+    for (const number of goneDocuments) this.#index.markDocumentGone(number)
     this.#totals.documents += added.documents
     this.#totals.sets += added.sets
     this.#totals.signedSets += added.signedSets
@@ -253,7 +277,7 @@ export class SqliteStore implements Store {
     let last = after
     while (true) {
       const count = Math.max(numbersListedAtOnce, limit - records.length)
-      const numbers = this.#index.read(key, last, count)
+      const numbers = this.#index.readDocuments(key, last, count)
       for (const number of numbers) {
         if (records.length === limit) return records
         const row = this.#recordByNumber.get(number)
@@ -264,6 +288,16 @@ export class SqliteStore implements Store {
       }
       if (numbers.length < count) return records
       last = numbers.at(-1) ?? last
+    }
+  }
+
+  /** SQLite waits for another program synchronously; here it does not. */
+  #withoutWaiting<T>(work: () => T): T {
+    this.#db.pragma('busy_timeout = 0')
+    try {
+      return work()
+    } finally {
+      this.#db.pragma(`busy_timeout = ${busyTimeoutMs}`)
     }
   }
 

@@ -69,7 +69,7 @@ describe('A crash', () => {
       /** Background work takes one step in a turn, also while a write waits for it. */
       const crashOften = async (isOver: (turn: number) => boolean) => {
         for (let turn = 0; !isOver(turn); turn++) {
-          if (turn % 2 === 1) await crash()
+          if (turn % 6 === 1) await crash()
           await new Promise(setImmediate)
         }
       }
@@ -87,9 +87,9 @@ describe('A crash', () => {
           await writing
           await naive.write(operations)
         }
-        await crashOften((turn) => turn === 20)
+        await crashOften((turn) => turn === 60)
       }
-      await crashOften((turn) => turn === 120)
+      await crashOften((turn) => turn === 600)
       expect([...stages].sort()).toEqual([
         'building of level 0',
         'building of level 1',

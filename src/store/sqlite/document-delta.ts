@@ -1,6 +1,6 @@
-import { halvesOf, signedOfHalves } from '../codec.ts'
 import type { PostingKey } from '../posting.ts'
-import { slotCount } from './posting-table.ts'
+import type { PostingColumns } from '../posting-columns.ts'
+import type { DocumentNumber } from '../store.ts'
 
 /** An element that exists: every index below is a posting or a table place within bounds. */
 const at = (column: Uint32Array | Float64Array, index: number): number => column[index] as number
@@ -22,7 +22,7 @@ class PostingLists {
   #nextPosting = new Uint32Array(64)
   #lastPosting = new Uint32Array(128).fill(nobody)
 
-  /** Numbers of one value must come in increasing order. */
+  /** Numbers must come in increasing order. */
   add(high: number, low: number, number: number): void {
     if (this.#count === this.#numbers.length) this.#growPostings()
     if (2 * this.#valueCount >= this.#lastPosting.length) this.#growTable()
@@ -57,22 +57,30 @@ class PostingLists {
     } while (left > 0 && posting !== last)
   }
 
-  /** All postings by signed value and then by number. */
-  *sorted(): Generator<readonly [value: bigint, number: number]> {
-    const values = new BigInt64Array(this.#valueCount)
-    let valueCount = 0
-    for (let place = 0; place < this.#lastPosting.length; place++) {
-      const last = at(this.#lastPosting, place)
-      if (last !== nobody) values[valueCount++] = signedOfHalves(at(this.#highs, last), at(this.#lows, last))
+  /** The greatest number of the value; 0 where there is none. */
+  last(high: number, low: number): number {
+    const last = at(this.#lastPosting, this.#placeOf(high, low))
+    return last === nobody ? 0 : at(this.#numbers, last)
+  }
+
+  /** All postings by number, without those of some numbers. */
+  columnsWithout(gone: ReadonlySet<number>): PostingColumns {
+    const highs = this.#highs.slice(0, this.#count)
+    const lows = this.#lows.slice(0, this.#count)
+    const numbers = this.#numbers.slice(0, this.#count)
+    if (gone.size === 0) return { highs, lows, numbers }
+    let kept = 0
+    for (let posting = 0; posting < this.#count; posting++) {
+      const number = at(numbers, posting)
+      if (gone.has(number)) continue
+      highs[kept] = at(highs, posting)
+      lows[kept] = at(lows, posting)
+      numbers[kept++] = number
     }
-    for (const value of values.sort()) {
-      const [high, low] = halvesOf(value)
-      const last = at(this.#lastPosting, this.#placeOf(high, low))
-      let posting = last
-      do {
-        posting = at(this.#nextPosting, posting)
-        yield [value, at(this.#numbers, posting)]
-      } while (posting !== last)
+    return {
+      highs: highs.subarray(0, kept),
+      lows: lows.subarray(0, kept),
+      numbers: numbers.subarray(0, kept),
     }
   }
 
@@ -110,49 +118,56 @@ class PostingLists {
   }
 }
 
-/**
- * Postings that are in no run yet. Derived from stored rows, so nothing is lost with it; about 650 bytes for a
- * set with one document.
- */
-export class Delta {
-  /** Sets and documents with their numbers. */
-  setCount = 0
-  documentCount = 0
-  /** How many of them are gone again. */
-  goneCount = 0
+/** Posting lists of the documents that are in no run yet. Derived from their rows, so nothing is lost with it. */
+export class DocumentDelta {
+  count = 0
   firstNumber = Number.POSITIVE_INFINITY
   lastNumber = 0
-  readonly #slots = Array.from({ length: slotCount }, () => new PostingLists())
+  readonly #gone = new Set<DocumentNumber>()
+  readonly #lists = new Map<number, PostingLists>()
 
-  addSet(set: number, keys: readonly PostingKey[]): void {
-    this.setCount++
-    this.#add(set, keys)
+  /** Numbers must come in increasing order. */
+  add(number: DocumentNumber, keys: readonly PostingKey[]): void {
+    this.count++
+    this.firstNumber = Math.min(this.firstNumber, number)
+    this.lastNumber = number
+    for (const { slot, high, low } of keys) {
+      let lists = this.#lists.get(slot)
+      if (lists === undefined) {
+        lists = new PostingLists()
+        this.#lists.set(slot, lists)
+      }
+      lists.add(high, low, number)
+    }
   }
 
-  addDocument(document: number, keys: readonly PostingKey[]): void {
-    this.documentCount++
-    this.#add(document, keys)
+  markGone(number: DocumentNumber): void {
+    this.#gone.add(number)
+  }
+
+  /** How many of the documents are not gone. */
+  get presentCount(): number {
+    return this.count - this.#gone.size
   }
 
   /** Appends to `into` at most `count` numbers greater than `after`, in increasing order. */
   read({ slot, high, low }: PostingKey, after: number, count: number, into: number[]): void {
-    this.#slots[slot]?.read(high, low, after, count, into)
+    this.#lists.get(slot)?.read(high, low, after, count, into)
   }
 
-  /** The postings of a slot in the order of the posting tables: by signed value, then by number. */
-  sorted(slot: number): Generator<readonly [value: bigint, number: number]> {
-    const lists = this.#slots[slot]
-    if (lists === undefined) throw new RangeError(`There is no posting slot ${slot}`)
-    return lists.sorted()
+  /** Numbers in the list that are not gone, the greatest one first; the others in increasing order. */
+  *newestFirst({ slot, high, low }: PostingKey): Generator<DocumentNumber, void> {
+    const lists = this.#lists.get(slot)
+    const last = lists?.last(high, low) ?? 0
+    if (last === 0) return
+    if (!this.#gone.has(last)) yield last
+    const numbers: number[] = []
+    lists?.read(high, low, 0, Number.POSITIVE_INFINITY, numbers)
+    for (const number of numbers) if (number !== last && !this.#gone.has(number)) yield number
   }
 
-  #add(number: number, keys: readonly PostingKey[]): void {
-    this.firstNumber = Math.min(this.firstNumber, number)
-    this.lastNumber = Math.max(this.lastNumber, number)
-    for (const { slot, high, low } of keys) this.#slots[slot]?.add(high, low, number)
+  /** The postings of a slot that are not gone, by number. */
+  postings(slot: number): PostingColumns {
+    return (this.#lists.get(slot) ?? new PostingLists()).columnsWithout(this.#gone)
   }
 }
-
-/** A delta is full when its sets or its documents reach the bound. */
-export const isFull = (delta: Delta, bound: number): boolean =>
-  delta.setCount >= bound || delta.documentCount >= bound

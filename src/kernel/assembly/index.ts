@@ -1,0 +1,131 @@
+/*
+ * The calls of the kernel. kernel.ts says what they are for.
+ */
+import { initializeBytes } from './bytes'
+import { beginImages, initializeImages } from './image'
+import { readHtml, resetTitle } from './html'
+import { unescapeJson } from './json'
+import * as layout from './layout'
+import { initializeMinvalues } from './minvalue'
+import { clear, pad, release, reserve } from './page'
+import { initializeSimhash } from './simhash'
+import { writeContentHash, writeSignature } from './sign'
+import { initializeTags } from './tags'
+import { addCharacters, beginText, LINES, textEnd, textStart } from './text'
+import { tokenCount, tokenize, writeFolded } from './token'
+import { writeStructure } from './structure'
+import { isValidUtf8 } from './utf8'
+
+export { addReference } from './references'
+export { setImageContext } from './image'
+export { textEnd, textStart } from './text'
+export { titleEnd, titleStart } from './html'
+export { tokenCount } from './token'
+
+export const RESULT = layout.RESULT
+export const REFERENCE_NAMES = layout.REFERENCE_NAMES
+export const CHARACTER_INDEX = layout.CHARACTER_INDEX
+export const CHARACTER_BLOCKS = layout.CHARACTER_BLOCKS
+export const EXPANSIONS = layout.EXPANSIONS
+export const HOST = layout.HOST
+export const MAX_HOST = layout.MAX_HOST
+
+const OK: i32 = 0
+const INVALID_UTF8: i32 = 1
+const INVALID_JSON: i32 = 2
+
+export let lowTokens: usize = 0
+export let highTokens: usize = 0
+
+export function initialize(): void {
+  initializeBytes()
+  initializeTags()
+  initializeImages()
+  initializeMinvalues()
+  initializeSimhash()
+}
+
+/** Where a text of `length` bytes is to be put for one of the calls below. */
+export function place(length: usize): usize {
+  clear()
+  return reserve(length)
+}
+
+/** Reads the page that was placed: page text, title and tokens. */
+export function readPage(at: usize, length: usize, isJson: bool, isHtml: bool, practical: bool): i32 {
+  let end = at + length
+  pad(end)
+  if (isJson) {
+    const unescaped = reserve(length)
+    end = unescapeJson(at, end, unescaped)
+    if (end == 0) return INVALID_JSON
+    pad(end)
+    at = unescaped
+  }
+  if (!isValidUtf8(at, end)) return INVALID_UTF8
+  resetTitle()
+  if (isHtml) writeHtmlText(at, end)
+  else writeLines(at, end)
+  writeTokens(textStart, textEnd, practical)
+  return OK
+}
+
+/** Reads the page text that was placed: its tokens. */
+export function readText(at: usize, length: usize, practical: bool): void {
+  beginText(at)
+  pad(at + length)
+  writeTokens(at, at + length, practical)
+}
+
+/** Room for tokens that are placed instead of read. */
+export function placeTokens(count: i32): void {
+  clear()
+  reserveTokens(count)
+}
+
+export function sign(count: i32): void {
+  writeContentHash(lowTokens, highTokens, count)
+  if (count > 0) writeSignature(lowTokens, highTokens, count)
+}
+
+/** No text grows by more than a fifth ("&nGt;", 5 bytes, is two characters of 3 bytes each), images apart. */
+function writeHtmlText(at: usize, end: usize): void {
+  const length = end - at
+  const structure = reserve(4 * length)
+  writeStructure(at, end, structure)
+  for (let imageRoom = (length >> 1) + 0x4000; ; imageRoom *= 4) {
+    const text = reserve(length + (length >> 2) + imageRoom)
+    beginImages()
+    beginText(text)
+    if (readHtml(at, end, structure, imageRoom)) break
+    release(text)
+  }
+  release(textEnd)
+  reserve(0)
+}
+
+function writeLines(at: usize, end: usize): void {
+  beginText(reserve(end - at))
+  addCharacters(at, end, LINES)
+  release(textEnd)
+  reserve(0)
+}
+
+function writeTokens(at: usize, end: usize, practical: bool): void {
+  pad(end)
+  const folded = reserve(end - at)
+  writeFolded(at, end, folded, practical)
+  // Only characters that normalization turns into several terms need more.
+  for (let extra = 64; ; extra *= 16) {
+    const room = <i32>((end - at) >> 1) + extra
+    const tokens = reserveTokens(room)
+    if (tokenize(at, folded, folded + (end - at), practical, lowTokens, highTokens, room)) return
+    release(tokens)
+  }
+}
+
+function reserveTokens(room: i32): usize {
+  lowTokens = reserve(<usize>room << 2)
+  highTokens = reserve(<usize>room << 2)
+  return lowTokens
+}
