@@ -196,7 +196,7 @@ class HtmlScanner {
     if (end < 0) return this.#html.length
     if (name === 'template') this.#closeTemplate(end)
     else if (name === 'svg' || name === 'math') this.#closeForeign()
-    else if (name === this.#hidden && this.#endsHidden(end)) this.#closeHidden()
+    else if (this.#hidden !== '' && name === this.#hidden && this.#endsHidden(end)) this.#closeHidden()
     else if (name === 'foreignobject' && this.#hidden === '' && !this.#inForeign() && this.#level > 0)
       this.#level--
     else if (this.#inForeign() && ENDS_FOREIGN.has(name)) this.#leaveForeign()
