@@ -180,6 +180,22 @@ describe('near-duplicates of stored documents', () => {
   })
 })
 
+describe('pages that were crawled again and again', () => {
+  test('do not keep near-duplicates from being found by the versions that are gone', async () => {
+    running = await openInMemory({ QUERY_WORK_LIMIT: '100' })
+    const words = randomWords(seededRandom(13), 400).join(' ')
+    for (let round = 0; round < 40; round++)
+      await storeAll(
+        running,
+        Array.from({ length: 50 }, (_, i) => textInput(`again-${i}`, `${words} visit${round}-${i}`)),
+      )
+    for (let i = 0; i < 50; i++) await running.services.documents.delete(`again-${i}`)
+    await storeAll(running, [textInput('live-1', words), textInput('live-2', `${words} last`)])
+    const answer = await running.services.nearDuplicates.ofDocument('live-1', options())
+    expect(answer).toMatchObject({ duplicates: [{ id: 'live-2' }], complete: true })
+  })
+})
+
 describe('hot clusters', () => {
   const size = 20_000
   const workLimit = 1000
