@@ -33,6 +33,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     path: sqlitePathOf(config.DATABASE_URL),
     scheme: schemeOf(analysis),
     synchronous: config.SYNCHRONOUS,
+    indexMemoryBytes: config.INDEX_MEMORY_MB * 2 ** 20,
   })
   const analyzer = new Analyzer(analysis)
   const metrics = new StageMetrics(store)

@@ -77,6 +77,13 @@ export const settings = {
     description:
       'full: an acknowledged document survives a power loss; normal: it survives a killed process only',
   },
+  INDEX_MEMORY_MB: {
+    kind: 'integer',
+    default: 512,
+    minimum: 1,
+    maximum: 65_536,
+    description: 'Memory for the index; the newest pages are found in it, older ones by the tables',
+  },
   QUERY_WORK_LIMIT: {
     kind: 'integer',
     default: 10_000,
