@@ -295,3 +295,33 @@ describe('reading', () => {
     expect([answer.statusCode, answer.body]).toEqual([204, ''])
   })
 })
+
+describe('what a client could not get back as it sent it', () => {
+  test.each(['1e999', '[12345678901234567890]', '{"a": {"b": -9007199254740993}}'])(
+    'metadata with the number in %s is refused, and nothing is stored',
+    async (metadata) => {
+      const answer = await recording.app.inject({
+        method: 'POST',
+        url: '/documents',
+        headers: { 'content-type': 'application/json' },
+        payload: `{"id": "a", "text": "some words", "metadata": ${metadata}}`,
+      })
+      expect(answer.statusCode).toBe(400)
+      expect(answer.json().errors).toMatchObject([{ pointer: '/metadata' }])
+      expect(await recording.count()).toBe(0)
+    },
+  )
+
+  test.each(['.', '..'])(
+    'the id %s has a Location that no client takes for a step in the path',
+    async (id) => {
+      const answer = await recording.app.inject({
+        method: 'POST',
+        url: '/documents',
+        headers: { 'content-type': 'application/json' },
+        payload: JSON.stringify({ id, text: 'some words' }),
+      })
+      expect(answer.headers.location).toBe(`/documents/${id.replaceAll('.', '%2E')}`)
+    },
+  )
+})
