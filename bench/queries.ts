@@ -140,7 +140,11 @@ const signatureOf = ({ signature }: PutOperation): Signature => {
   return signature
 }
 
-const compete = async (contestants: readonly Contestant[], queries: readonly Signature[]) => {
+/**
+ * `isCut`: the posting lists are longer than the cap. Then the store cuts the merged lists and the table each
+ * list, and they rightly find different parts of the whole.
+ */
+const compete = async (contestants: readonly Contestant[], queries: readonly Signature[], isCut: boolean) => {
   const cpu = new Map(contestants.map(({ name }) => [name, [] as number[]]))
   const wall = new Map(contestants.map(({ name }) => [name, [] as number[]]))
   const found = new Map<string, number>()
@@ -175,7 +179,7 @@ const compete = async (contestants: readonly Contestant[], queries: readonly Sig
       rounded((slowest?.cpuMicroseconds ?? 0) / cpuMicroseconds),
     ]),
   )
-  if (new Set(results.map(({ nearDuplicates }) => nearDuplicates)).size > 1)
+  if (!isCut && new Set(results.map(({ nearDuplicates }) => nearDuplicates)).size > 1)
     throw new Error(`The contestants do not find the same: ${JSON.stringify(results)}`)
   return { results, timesAsFast }
 }
@@ -186,6 +190,7 @@ const measure = async (
   count: number,
   change: (one: PutOperation) => PutOperation,
   queriesOf: (stored: readonly Signature[]) => Signature[],
+  isCut = false,
 ) => {
   const directory = await mkdtemp(join(process.env.BENCH_DIRECTORY ?? tmpdir(), 'dittograph-bench-'))
   try {
@@ -220,6 +225,7 @@ const measure = async (
           { name: 'table', search: (signature) => table.search(signature) },
         ],
         queries,
+        isCut,
       )
       await store.close()
       return outcome
@@ -274,6 +280,7 @@ results.push(
         { length: Math.ceil(queryCount / 8) },
         (_, i) => stored[(i * 31) % stored.length] as Signature,
       ),
+    hotCount > cap,
   ),
 )
 report('queries', { rounds, queries: queryCount, cap, measured: results })
