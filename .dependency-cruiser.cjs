@@ -7,7 +7,7 @@ const mayImport = {
   analysis: ['page', 'signature', 'kernel'],
   store: ['signature', 'detect'],
   service: ['page', 'signature', 'detect', 'analysis', 'store/store'],
-  http: ['service', 'analysis', 'detect', 'page'],
+  http: ['service', 'analysis', 'detect', 'page', 'kernel/string-end'],
 }
 
 const layers = Object.entries(mayImport).map(([folder, allowed]) => ({
@@ -16,7 +16,11 @@ const layers = Object.entries(mayImport).map(([folder, allowed]) => ({
   from: { path: `^src/${folder}/` },
   to: {
     path: '^src/',
-    pathNot: [`^src/${folder}/`, '^src/errors\\.ts$', ...allowed.map((name) => `^src/${name}`)],
+    pathNot: [
+      `^src/${folder}/`,
+      '^src/(errors|young-garbage)\\.ts$',
+      ...allowed.map((name) => `^src/${name}`),
+    ],
   },
 }))
 

@@ -19,7 +19,7 @@ import type { StageTimer } from './stage-timer.ts'
 const setsInProbePage = 512
 const membersInPage = 512
 /** Texts read for one answer; where it is reached the page ends early, with a cursor. */
-const mostCharactersRead = 16 * 1024 * 1024
+const mostBytesRead = 16 * 1024 * 1024
 
 /**
  * What site-aware asks of a pair beyond its sketches, unless the query says what resemblance it wants. Across
@@ -318,7 +318,7 @@ export class NearDuplicates implements NearDuplicateService {
    */
   #resemblanceReader(subject: Subject, options: DuplicatesOptions) {
     const pace = createPacer()
-    let charactersRead = 0
+    let bytesRead = 0
     let own: Float64Array | null | undefined = subject.shingles ?? undefined
     const ownShingles = async (): Promise<Float64Array | null> => {
       if (own === undefined && subject.set !== null && subject.id !== null)
@@ -330,11 +330,11 @@ export class NearDuplicates implements NearDuplicateService {
       const a = await ownShingles()
       if (a === null) return null
       const b = await this.#shingleSets.of(found.set, found.id)
-      charactersRead += b.charactersRead
+      bytesRead += b.bytesRead
       return b.shingles === null ? null : resemblance(a, b.shingles).value
     }
     return {
-      isExhausted: () => charactersRead >= mostCharactersRead,
+      isExhausted: () => bytesRead >= mostBytesRead,
       complete: async (found: Found): Promise<DuplicateItem | null> => {
         await pace()
         const started = performance.now()

@@ -20,21 +20,21 @@ export class ShingleSets {
     this.#analyzer = analyzer
   }
 
-  /** The shingle set of a document and how many characters were read for it; null where no text is kept. */
-  async of(set: SetNumber, id: string): Promise<{ shingles: Float64Array | null; charactersRead: number }> {
+  /** The shingle set of a document and how many bytes of text were read for it; null where no text is kept. */
+  async of(set: SetNumber, id: string): Promise<{ shingles: Float64Array | null; bytesRead: number }> {
     const known = this.#cache.get(set)
     if (known !== undefined) {
       this.#cache.delete(set)
       this.#cache.set(set, known)
-      return { shingles: known, charactersRead: 0 }
+      return { shingles: known, bytesRead: 0 }
     }
     const kept = (await this.#store.texts([id])).get(id)
     const text = kept?.text ?? null
     // A document that was replaced meanwhile has another set and another text.
-    if (text === null || kept?.set !== set) return { shingles: null, charactersRead: 0 }
+    if (text === null || kept?.set !== set) return { shingles: null, bytesRead: 0 }
     const shingles = shingleSet(this.#analyzer.tokensOfText(text), k)
     this.#remember(set, shingles)
-    return { shingles, charactersRead: text.length }
+    return { shingles, bytesRead: text.length }
   }
 
   #remember(set: SetNumber, shingles: Float64Array): void {

@@ -42,8 +42,8 @@ export type PutOperation = {
   readonly tokenCount: number
   readonly contentHash: Uint8Array
   readonly signature: Signature | null
-  /** The text to keep, null to keep none. */
-  readonly text: string | null
+  /** The text to keep, in UTF-8; null to keep none. */
+  readonly text: Uint8Array | null
   readonly fetchedAt: string | null
   readonly metadata: string | null
   /** Milliseconds since 1970: createdAt of a new id (a replaced one keeps its own), and updatedAt. */
@@ -115,7 +115,7 @@ export type ListQuery = {
   readonly limit: number
 }
 
-export type KeptText = { readonly set: SetNumber; readonly text: string | null }
+export type KeptText = { readonly set: SetNumber; readonly text: Uint8Array | null }
 
 /** `postings`: of all stored signatures, one for each supershingle and each band. */
 export type StoreCounts = { readonly documents: number; readonly sets: number; readonly postings: number }
@@ -139,7 +139,7 @@ export interface Store {
   write(operations: readonly (PutOperation | DeleteOperation)[]): Promise<readonly WriteResult[]>
   get(id: string): Promise<DocumentRecord | null>
   /**
-   * Kept texts by document id, each with the identity set that the document was in when the text was read;
+   * Kept texts, in UTF-8, by document id, each with the identity set that the document was in when the text was read;
    * `text` is null where none was kept; an unknown document is absent.
    */
   texts(ids: readonly string[]): Promise<ReadonlyMap<string, KeptText>>

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { bandValues } from '../../src/detect/band.ts'
 import type { Signature } from '../../src/signature/signature.ts'
 import type {
@@ -69,7 +70,7 @@ export class NaiveStore implements Store {
       this.#sets = [...this.#sets, { set: ++this.#lastNumber, hash, signature: put.signature }]
     const sequence = ++this.#lastNumber
     const differs = (['title', 'text', 'fetchedAt', 'metadata'] as const).some(
-      (one) => old?.put[one] !== put[one],
+      (one) => !isDeepStrictEqual(old?.put[one], put[one]),
     )
     const written: NaiveDocument = {
       number: isSame ? old.number : sequence,

@@ -14,7 +14,15 @@ import type {
   WriteResult,
 } from '../../src/store/store.ts'
 import { NaiveStore } from './naive-store.ts'
-import { bytesOf, contentHashOf, invertingBits, put, sharingSupershingles, signatureOf } from './sample.ts'
+import {
+  bytesOf,
+  contentHashOf,
+  invertingBits,
+  put,
+  sharingSupershingles,
+  signatureOf,
+  utf8,
+} from './sample.ts'
 
 /** A store of a test: empty at first, and gone with all its data at the end. */
 export type StoreHarness = {
@@ -147,7 +155,10 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
       expect(hex(record.signature?.simhash ?? new Uint8Array())).toBe(hex(signatureOf('some tokens').simhash))
       expect(Number.isSafeInteger(record.number) && record.number > 0).toBe(true)
       expect(Number.isSafeInteger(record.set) && record.set > 0).toBe(true)
-      expect((await store.texts(['a'])).get('a')).toEqual({ set: result.set, text: 'text of some tokens' })
+      expect((await store.texts(['a'])).get('a')).toEqual({
+        set: result.set,
+        text: utf8('text of some tokens'),
+      })
     })
 
     promise('An unknown id gives null, and is absent among the texts', async (store) => {
@@ -186,12 +197,12 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
         const before = await recordOf(store, 'a')
         const result = await writeOne(
           store,
-          put('a', 'x', { title: 'new', metadata: '{}', text: 'other', now: 2000 }),
+          put('a', 'x', { title: 'new', metadata: '{}', text: utf8('other'), now: 2000 }),
         )
         expect(result.status).toBe('unchanged')
         const { number, set } = before
         expect(await recordOf(store, 'a')).toMatchObject({ number, set, title: 'new', metadata: '{}' })
-        expect((await store.texts(['a'])).get('a')?.text).toBe('other')
+        expect((await store.texts(['a'])).get('a')?.text).toEqual(utf8('other'))
       },
     )
 
@@ -212,12 +223,15 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
     })
 
     promise('A text is dropped when the document comes without one, and kept again later', async (store) => {
-      const text = async () => (await store.texts(['a'])).get('a')?.text
+      const text = async () => {
+        const kept = (await store.texts(['a'])).get('a')?.text ?? null
+        return kept === null ? null : Buffer.from(kept).toString()
+      }
       await store.write([put('a', 'x', { text: null })])
       expect(await text()).toBeNull()
-      await store.write([put('a', 'x', { text: '' })])
+      await store.write([put('a', 'x', { text: utf8('') })])
       expect(await text()).toBe('')
-      await store.write([put('a', 'y', { text: 'of y' })])
+      await store.write([put('a', 'y', { text: utf8('of y') })])
       expect(await text()).toBe('of y')
       await store.write([put('a', 'y', { text: null })])
       expect(await text()).toBeNull()
@@ -746,7 +760,7 @@ const toOperation = (operation: Operation) => {
     urlKey: url === null ? null : `key ${url}`,
     site: site === null ? null : `site ${site}`,
     title: `title ${title}`,
-    text: text === null ? null : `text ${text}`,
+    text: text === null ? null : utf8(`text ${text}`),
     now,
   })
 }
