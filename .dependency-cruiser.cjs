@@ -3,11 +3,12 @@ const mayImport = {
   page: [],
   signature: [],
   detect: ['signature'],
+  join: [],
   kernel: ['page', 'signature'],
   analysis: ['page', 'signature', 'kernel'],
   store: ['signature', 'detect'],
-  service: ['page', 'signature', 'detect', 'analysis', 'store/store'],
-  http: ['service', 'analysis', 'detect', 'page', 'kernel/string-end'],
+  service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
+  http: ['service', 'analysis', 'detect', 'join', 'page', 'kernel/string-end'],
 }
 
 const layers = Object.entries(mayImport).map(([folder, allowed]) => ({
@@ -36,7 +37,7 @@ module.exports = {
     {
       name: 'pure-folders-touch-no-io',
       severity: 'error',
-      from: { path: '^src/(page|signature|detect|analysis)/' },
+      from: { path: '^src/(page|signature|detect|join|analysis)/' },
       to: { dependencyTypes: ['core'] },
     },
     {

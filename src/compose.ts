@@ -5,9 +5,9 @@ import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
 import { Comparison } from './service/comparison.ts'
 import { Documents } from './service/documents.ts'
+import { FeatureSets } from './service/feature-sets.ts'
 import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
-import { ShingleSets } from './service/shingle-sets.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
@@ -38,11 +38,11 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
   const analyzer = new Analyzer(analysis)
   const metrics = new StageMetrics(store)
   const writes = new WriteQueue(store, (seconds) => metrics.observe('commit', seconds))
-  const shingleSets = new ShingleSets(store, analyzer)
+  const featureSets = new FeatureSets(store, analyzer)
   const nearDuplicates = new NearDuplicates({
     store,
     analyzer,
-    shingleSets,
+    featureSets,
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })

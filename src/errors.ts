@@ -8,7 +8,6 @@ export type ErrorKind =
   | 'conflict'
   | 'too-large'
   | 'unsupported-media-type'
-  | 'not-implemented'
   | 'overloaded'
   | 'storage-full'
   | 'refused-at-start'
@@ -24,7 +23,6 @@ const definitions = {
   body_too_large: { kind: 'too-large', title: 'The request body is too large' },
   unsupported_media_type: { kind: 'unsupported-media-type', title: 'The media type is not supported' },
   unsupported_encoding: { kind: 'unsupported-media-type', title: 'The content encoding is not supported' },
-  algorithm_not_available: { kind: 'not-implemented', title: 'The algorithm is not available' },
   overloaded: { kind: 'overloaded', title: 'The service is overloaded' },
   store_busy: { kind: 'overloaded', title: 'The store is busy' },
   store_full: { kind: 'storage-full', title: 'The storage is full' },

@@ -1,5 +1,5 @@
-import { type Algorithm, defaultThresholds } from '../detect/decide.ts'
-import { DittographError } from '../errors.ts'
+import { defaultThresholds } from '../detect/decide.ts'
+import { isMeasure } from '../join/measure.ts'
 import type { DuplicatesOptions } from '../service/service.ts'
 import type { algorithms, DuplicatesQuery, StoreQuery } from './schema/near-duplicates.ts'
 import { parameterError } from './validation.ts'
@@ -19,11 +19,10 @@ export const usedParameters = {
   identical: [],
 } as const satisfies Record<AlgorithmName, readonly (keyof DuplicatesQuery)[]>
 
+const defaultThreshold = 0.8
+
 const commonParameters = ['minResemblance', 'site', 'order'] as const
 const specialParameters = [...new Set(Object.values(usedParameters).flat())]
-
-const isAvailable = (name: AlgorithmName): name is Algorithm =>
-  !(usedParameters[name] as readonly string[]).includes('threshold')
 
 type SearchQuery = Omit<DuplicatesQuery, 'limit' | 'cursor'>
 
@@ -36,26 +35,28 @@ const checkUse = (algorithm: AlgorithmName, query: SearchQuery): void => {
   }
 }
 
-const checkThreshold = (algorithm: AlgorithmName, threshold: number | undefined): void => {
-  if (threshold === undefined) return
+/** Of an exact measure; `least` is what a setting allows for all but the overlap. */
+const thresholdOf = (algorithm: AlgorithmName, threshold: number | undefined, least: number): number => {
   if (algorithm === 'overlap') {
+    if (threshold === undefined) return 1
     if (!Number.isSafeInteger(threshold))
       throw parameterError('threshold', 'must be a whole number of 1 or more for the algorithm overlap')
-  } else if (threshold > 1) throw parameterError('threshold', 'must be above 0 and at most 1')
+    return threshold
+  }
+  if (threshold === undefined) return Math.max(defaultThreshold, least)
+  if (threshold > 1) throw parameterError('threshold', 'must be above 0 and at most 1')
+  if (isMeasure(algorithm) && threshold < least)
+    throw parameterError('threshold', `must be ${least} or more: that is the setting EXACT_MIN_THRESHOLD`)
+  return threshold
 }
 
-/** Throws `invalid_parameter`, or `algorithm_not_available` where nothing else is wrong. */
-const searchOptions = (query: SearchQuery): Omit<DuplicatesOptions, 'limit' | 'cursor'> => {
+const searchOptions = (
+  query: SearchQuery,
+  leastThreshold: number,
+): Omit<DuplicatesOptions, 'limit' | 'cursor'> => {
   const algorithm = query.algorithm ?? 'site-aware'
   checkUse(algorithm, query)
-  checkThreshold(algorithm, query.threshold)
-  if (!isAvailable(algorithm))
-    throw new DittographError(
-      'algorithm_not_available',
-      `This version does not have the algorithm ${algorithm}; it has ${Object.keys(usedParameters)
-        .filter((name) => isAvailable(name as AlgorithmName))
-        .join(', ')}`,
-    )
+  const threshold = thresholdOf(algorithm, query.threshold, leastThreshold)
   return {
     algorithm,
     thresholds: {
@@ -63,26 +64,30 @@ const searchOptions = (query: SearchQuery): Omit<DuplicatesOptions, 'limit' | 'c
       minAgreeingBits: query.minAgreeingBits ?? defaultThresholds.minAgreeingBits,
       combinedMinAgreeingBits: query.combinedMinAgreeingBits ?? defaultThresholds.combinedMinAgreeingBits,
     },
+    exact: { threshold, features: query.features ?? 'shingles' },
     minResemblance: query.minResemblance ?? null,
     site: query.site ?? 'any',
     order: query.order ?? 'similarity',
   }
 }
 
-/** The options of a search. Throws `invalid_parameter` or `algorithm_not_available`. */
-export const duplicatesOptions = (query: DuplicatesQuery): DuplicatesOptions => ({
-  ...searchOptions(query),
+/** The options of a search; `leastThreshold` is for the exact measures. Throws `invalid_parameter`. */
+export const duplicatesOptions = (query: DuplicatesQuery, leastThreshold: number): DuplicatesOptions => ({
+  ...searchOptions(query, leastThreshold),
   limit: query.limit ?? 50,
   cursor: query.cursor ?? null,
 })
 
 /**
  * The options of the search that goes with storing, null where none is asked for. Throws `invalid_parameter`,
- * also for options of a search that is not made, or `algorithm_not_available`.
+ * also for options of a search that is not made.
  */
-export const storeDuplicatesOptions = (query: StoreQuery): DuplicatesOptions | null => {
+export const storeDuplicatesOptions = (
+  query: StoreQuery,
+  leastThreshold: number,
+): DuplicatesOptions | null => {
   const { duplicates = 0, url: _url, ...search } = query
-  const options = searchOptions(search)
+  const options = searchOptions(search, leastThreshold)
   if (duplicates > 0) return { ...options, limit: duplicates, cursor: null }
   const [name] = [...specialParameters, 'algorithm' as const, ...commonParameters].filter(
     (parameter) => search[parameter] !== undefined,

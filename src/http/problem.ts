@@ -13,7 +13,6 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   conflict: 409,
   'too-large': 413,
   'unsupported-media-type': 415,
-  'not-implemented': 501,
   overloaded: 503,
   'storage-full': 507,
   'refused-at-start': 500,
@@ -49,7 +48,6 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   unsupported_media_type:
     'Documents are application/json, application/x-ndjson, text/html, application/xhtml+xml or text/plain.',
   unsupported_encoding: 'Bodies may be encoded once, as gzip, deflate (zlib format) or br, or not at all.',
-  algorithm_not_available: 'The algorithm is part of the contract, but not of this version.',
   overloaded: 'Too many bodies are in memory at this moment. Try again after the time in Retry-After.',
   store_busy: 'The store is held by somebody else for too long. Try again after the time in Retry-After.',
   store_full: 'The disk is full. Queries are still answered; storing works again when there is space.',

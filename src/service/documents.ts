@@ -187,7 +187,7 @@ export class Documents implements DocumentService {
     const { status, identicalTo, set, sequence } = result
     const view: StoredDocument = { id, url, site, status, tokenCount, identicalTo }
     if (duplicates === null) return view
-    const subject = { id, set, site, signature, shingles: null, storedBefore: sequence }
+    const subject = { id, set, site, signature, tokens: null, storedBefore: sequence }
     return { ...view, duplicates: (await this.#nearDuplicates.find(subject, duplicates)).duplicates }
   }
 

@@ -106,6 +106,25 @@ export type ProbePage = {
   readonly frontier: SetNumber | null
 }
 
+/** Sets by the number of their tokens, with a text of theirs. */
+export type ScanQuery = {
+  readonly minTokens: number
+  readonly maxTokens: number
+  /** Frontier: only sets with a greater number are returned. 0 to start. */
+  readonly after: SetNumber
+  /** Most sets to return, >= 1. A page ends earlier where many sets have another number of tokens. */
+  readonly limit: number
+}
+
+export type ScanPage = {
+  /** In increasing order of `set`; `text`, in UTF-8, is null where no member has one. */
+  readonly sets: readonly (Candidate & { readonly text: Uint8Array | null })[]
+  /** Sets looked at; those with another number of tokens count 1/64, as passing them over is that much less work. */
+  readonly examined: number
+  /** Where to go on (`after` of the next call); null at the end. */
+  readonly frontier: SetNumber | null
+}
+
 /** Documents that meet every condition given. */
 export type ListQuery = {
   /** The normalised URL, equal to `urlKey` of the put. */
@@ -146,6 +165,8 @@ export interface Store {
   list(query: ListQuery): Promise<readonly DocumentRecord[]>
   findSet(contentHash: Uint8Array): Promise<SetNumber | null>
   probe(query: ProbeQuery): Promise<ProbePage>
+  /** Goes through all sets that have tokens. */
+  scan(query: ScanQuery): Promise<ScanPage>
   /**
    * Members of the given sets (ascending), ordered by set and then by number, at most `limit`; of the first
    * set only those with a number greater than `after`.

@@ -9,6 +9,7 @@ import type {
   Member,
   PutOperation,
   PutResult,
+  ScanPage,
   SetNumber,
   Store,
   WriteResult,
@@ -622,6 +623,55 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
         ...sets.slice(4),
         (await recordOf(store, 'id 10')).set,
       ])
+    })
+  })
+
+  describe(`${name}: scanning`, () => {
+    const scan = async (store: Store, minTokens: number, maxTokens: number, limit: number) => {
+      const sets: ScanPage['sets'][number][] = []
+      let after: SetNumber | null = 0
+      while (after !== null) {
+        const page: ScanPage = await store.scan({ minTokens, maxTokens, after, limit })
+        expect(page.sets.length).toBeLessThanOrEqual(limit)
+        if (page.frontier !== null) expect(page.frontier).toBeGreaterThan(after)
+        sets.push(...page.sets)
+        after = page.frontier
+      }
+      return sets
+    }
+
+    promise('All sets with so many tokens come once, in order, with signature and text', async (store) => {
+      // The number of tokens is the length of the content.
+      const contents = ['a', 'bb', 'cc', 'ddd', 'eeee']
+      for (const content of contents) await store.write([put(content, content)])
+      await store.write([put('again', 'bb'), put('none', '')])
+      for (const limit of [1, 2, 3, 100]) {
+        const found = await scan(store, 2, 3, limit)
+        expect(found.map(({ text }) => text && Buffer.from(text).toString())).toEqual(
+          ['bb', 'cc', 'ddd'].map((content) => `text of ${content}`),
+        )
+        expect(found.map(({ set }) => set)).toEqual(found.map(({ set }) => set).toSorted((a, b) => a - b))
+        expect(found.map(({ signature }) => hex(signature.simhash))).toEqual(
+          ['bb', 'cc', 'ddd'].map((content) => hex(signatureOf(content).simhash)),
+        )
+      }
+      expect(await scan(store, 6, 10, 3)).toEqual([])
+    })
+
+    promise('The text is that of any member that has one', async (store) => {
+      await store.write([put('a', 'x', { text: null }), put('b', 'y', { text: null })])
+      await store.write([put('c', 'x', { text: utf8('of c') })])
+      expect((await scan(store, 1, 1, 9)).map(({ text }) => text && Buffer.from(text).toString())).toEqual([
+        'of c',
+        null,
+      ])
+    })
+
+    promise('What is gone or was replaced does not come', async (store) => {
+      await store.write([put('a', 'x'), put('b', 'yy')])
+      await store.write([put('a', 'zzz'), { kind: 'delete', id: 'b' }])
+      const found = await scan(store, 1, 9, 9)
+      expect(found.map(({ text }) => text && Buffer.from(text).toString())).toEqual(['text of zzz'])
     })
   })
 

@@ -46,7 +46,6 @@ const problemDescriptions = {
   404: 'There is no such document',
   413: 'The decoded body is larger than the limit',
   415: 'The media type or the content encoding is not supported',
-  501: 'The algorithm is not available in this version',
   503: 'The service is overloaded or the store is busy; try again',
   507: 'The storage is full; reading goes on',
 } as const

@@ -52,6 +52,18 @@ export const documentSql = {
   totals: `
     SELECT documents, sets, signed_sets AS signedSets, greatest_number AS greatestNumber
     FROM total WHERE only = 1`,
+  /** Signed sets with so many tokens in a range of numbers, each with the text of the first member that has one. */
+  scanSets: `
+    SELECT s.set_no AS "set", s.supershingles, s.simhash,
+      (SELECT CAST(t.text AS BLOB) FROM document d JOIN document_text t ON t.doc_no = d.doc_no
+        WHERE d.set_no = s.set_no ORDER BY d.doc_no LIMIT 1) AS text
+    FROM identity_set s
+    WHERE s.set_no > ? AND s.set_no <= ? AND s.token_count BETWEEN ? AND ? AND s.supershingles IS NOT NULL
+    ORDER BY s.set_no LIMIT ?`,
+  /** The last one of so many sets, and how many there are. */
+  scanWindow: `
+    SELECT max(set_no) AS last, count(*) AS sets
+    FROM (SELECT set_no FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT ?)`,
   /** The newest set that is left out when so many are taken. */
   setBeforeNewest: 'SELECT set_no FROM identity_set ORDER BY set_no DESC LIMIT 1 OFFSET ?',
   /** Records of sets (8 bytes of the content hash, then the signature) one behind the other. */
