@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -21,10 +22,25 @@ const tiny = {
 }
 
 /** Those that are imported or started by the others. */
-const parts = ['baseline-server.ts', 'pages.ts', 'report.ts', 'peer-libraries.d.ts', 'synthetic-documents.ts']
+const parts = [
+  'baseline-server.ts',
+  'connection.ts',
+  'pages.ts',
+  'peer-libraries.d.ts',
+  'process-usage.ts',
+  'report.ts',
+  'synthetic-documents.ts',
+]
+/** Each `bench/NAME.ts` that is not a part is run by `npm run bench:NAME`. */
 const benches = readdirSync(folder).filter((file) => file.endsWith('.ts') && !parts.includes(file))
 
 describe('benchmarks', () => {
+  test('each has a script of its name', () => {
+    const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    const named = Object.keys(scripts).filter((name) => name.startsWith('bench:'))
+    expect(named.sort()).toEqual(benches.map((file) => `bench:${basename(file, '.ts')}`).sort())
+  })
+
   test.each(benches)('%s runs, and reports its results with what they were measured on', async (file) => {
     const { stdout } = await run(
       process.execPath,
