@@ -19,12 +19,14 @@ const tiny = {
   BENCH_SIZES: '500',
   BENCH_HOT: '500',
   BENCH_QUERIES: '10',
+  BENCH_SECONDS: '1',
 }
 
 /** Those that are imported or started by the others. */
 const parts = [
   'baseline-server.ts',
   'connection.ts',
+  'health-client.ts',
   'pages.ts',
   'peer-libraries.d.ts',
   'process-usage.ts',
