@@ -113,7 +113,7 @@ export const numberBags = (bags: Iterable<Iterable<string | number>>): NumberedS
  * Brings sets into the canonical form: tokens by increasing frequency, equal ones as they were numbered; records by
  * increasing size, equal ones as they came. O(n log n) in the number of tokens.
  */
-export const canonicalRecords = ({ tokens, offsets, vocabularySize }: NumberedSets): Records => {
+const canonicalRecords = ({ tokens, offsets, vocabularySize }: NumberedSets): Records => {
   const rankOf = ranksByFrequency(tokens, vocabularySize)
   return sortedRecords(
     tokens.map((token) => rankOf[token] as number),
