@@ -14,15 +14,25 @@ type NaiveSet = {
   isGone: boolean
 }
 
-const add = (tier: MemoryTier, number: number, content: string, signature: Signature | null): void => {
-  const record = new Uint8Array(recordBytes + 3)
-  record.set(contentHashOf(content).subarray(0, 8), 3)
-  if (signature !== null) {
-    record.set(signature.supershingles, 11)
-    record.set(signature.simhash, 59)
+type AddedSet = Pick<NaiveSet, 'number' | 'content' | 'signature'>
+
+const addAll = (tier: MemoryTier, sets: readonly AddedSet[]): void => {
+  const records = new Uint8Array(recordBytes * sets.length)
+  for (const [i, { content, signature }] of sets.entries()) {
+    records.set(contentHashOf(content).subarray(0, 8), recordBytes * i)
+    if (signature === null) continue
+    records.set(signature.supershingles, recordBytes * i + 8)
+    records.set(signature.simhash, recordBytes * i + 56)
   }
-  tier.add(number, record, 3, signature !== null)
+  const numbers = Float64Array.from(sets, ({ number }) => number)
+  tier.add(
+    numbers,
+    records,
+    Uint8Array.from(sets, ({ signature }) => (signature === null ? 0 : 1)),
+  )
 }
+const add = (tier: MemoryTier, number: number, content: string, signature: Signature | null): void =>
+  addAll(tier, [{ number, content, signature }])
 
 /** What the merge of posting lists gives that are kept as arrays. */
 const naiveProbe = (sets: readonly NaiveSet[], query: ProbeQuery) => {
