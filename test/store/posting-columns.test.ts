@@ -30,4 +30,20 @@ describe('Postings', () => {
       { seed: 32, numRuns: 200 },
     )
   })
+
+  test('of few high halves are sorted by their low halves', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ high: fc.constantFrom(3, 0x8000_0001), low: fc.nat(2 ** 32 - 1) }), {
+          minLength: 200,
+          maxLength: 400,
+        }),
+        (values) => {
+          const columns = columnsOf(values)
+          expect(rows(sortPostings(columns))).toEqual(sortedRows(columns))
+        },
+      ),
+      { seed: 33, numRuns: 50 },
+    )
+  })
 })
