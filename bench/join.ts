@@ -17,7 +17,7 @@ import { boundsOf, reaches } from '../src/join/bounds.ts'
 import { finish, selfJoin } from '../src/join/join.ts'
 import type { PairBlock } from '../src/join/pair-sink.ts'
 import type { Filter, JoinCounts } from '../src/join/prober.ts'
-import { type Records, recordsOfBags } from '../src/join/records.ts'
+import { type Records, recordsOfBags, recordsOfSets } from '../src/join/records.ts'
 import { thresholdOf } from '../src/join/threshold.ts'
 import { type Features, featureSet } from '../src/signature/features.ts'
 import { seededRandom } from '../test/fixture/pages.ts'
@@ -60,7 +60,7 @@ const madeTitles = (count: number): number[][] => {
   return titles
 }
 
-const readBags = async (): Promise<Iterable<string | number>[]> => {
+const readBags = async (): Promise<readonly Float64Array[] | readonly Iterable<string | number>[]> => {
   if (options.records && files.length === 0) return madeTitles(most)
   if (options.records)
     return files
@@ -124,7 +124,9 @@ const sampled = <T>(list: readonly T[], share: number): T[] =>
 
 const bags = await readBags()
 const startCpu = cpuMicroseconds()
-const records = recordsOfBags(bags)
+const recordsOf = (of: typeof bags): Records =>
+  of[0] instanceof Float64Array ? recordsOfSets(of as Float64Array[]) : recordsOfBags(of)
+const records = recordsOf(bags)
 const canonicalCpuMs = (cpuMicroseconds() - startCpu) / 1000
 
 const joins = thresholds.map((threshold) => {
@@ -151,7 +153,7 @@ const joins = thresholds.map((threshold) => {
 })
 
 const growth = [1 / 8, 1 / 4, 1 / 2, 1].map((share) => {
-  const part = recordsOfBags(sampled(bags, share))
+  const part = recordsOf(sampled<Iterable<string | number>>(bags, share) as typeof bags)
   const times = Array.from({ length: rounds }, () => timed(part, '0.8', 'positional'))
   return {
     records: part.ids.length,

@@ -122,23 +122,91 @@ const canonicalRecords = ({ tokens, offsets, vocabularySize }: NumberedSets): Re
   )
 }
 
+/**
+ * The same of sets of whole numbers below 2^53, each without repetition: several times as fast as with a Map.
+ */
+const numberSets = (sets: readonly Float64Array[]): NumberedSets => {
+  const total = sets.reduce((sum, { length }) => sum + length, 0)
+  const tokens = new Uint32Array(total)
+  const offsets = new Uint32Array(sets.length + 1)
+  const table = new NumberTable()
+  let end = 0
+  sets.forEach((set, i) => {
+    for (let at = 0; at < set.length; at++) tokens[end++] = table.numberOf(set[at] as number)
+    offsets[i + 1] = end
+  })
+  return { tokens, offsets, vocabularySize: table.size }
+}
+
+/** Numbers whole numbers as they come: open addressing, at most half full; 12 bytes a place. */
+class NumberTable {
+  size = 0
+  #keys = new Float64Array(1024)
+  /** One more than the number of the key; 0 is an empty place. */
+  #numbers = new Uint32Array(1024)
+
+  numberOf(key: number): number {
+    const place = this.#placeOf(key)
+    const known = this.#numbers[place] as number
+    if (known !== 0) return known - 1
+    this.#keys[place] = key
+    this.#numbers[place] = ++this.size
+    if (2 * this.size > this.#keys.length) this.#grow()
+    return this.size - 1
+  }
+
+  #placeOf(key: number): number {
+    const mask = this.#keys.length - 1
+    // Features are fingerprints, so that any of their bits would do; other numbers are mixed.
+    let hash = Math.imul((key % 0x100000000) | 0, 0x9e3779b1) ^ Math.imul((key / 0x100000000) | 0, 0x85ebca6b)
+    hash ^= hash >>> 15
+    let place = hash & mask
+    while (this.#numbers[place] !== 0 && this.#keys[place] !== key) place = (place + 1) & mask
+    return place
+  }
+
+  #grow(): void {
+    const [keys, numbers] = [this.#keys, this.#numbers]
+    this.#keys = new Float64Array(2 * keys.length)
+    this.#numbers = new Uint32Array(2 * keys.length)
+    for (let old = 0; old < keys.length; old++) {
+      const number = numbers[old] as number
+      if (number === 0) continue
+      const place = this.#placeOf(keys[old] as number)
+      this.#keys[place] = keys[old] as number
+      this.#numbers[place] = number
+    }
+  }
+}
+
+export const recordsOfSets = (sets: readonly Float64Array[]): Records => canonicalRecords(numberSets(sets))
+
 export const recordsOfBags = (bags: Iterable<Iterable<string | number>>): Records =>
   canonicalRecords(numberBags(bags))
 
-/** Of two collections under one order, by the frequency in both. */
+/** Two collections, and an order of tokens by their frequency in both. */
+export type RecordPair = { readonly r: Records; readonly s: Records }
+
 export const recordPairOfBags = (
   r: readonly Iterable<string | number>[],
   s: readonly Iterable<string | number>[],
-): { readonly r: Records; readonly s: Records } => {
-  const both = numberBags([...r, ...s])
-  const rankOf = ranksByFrequency(both.tokens, both.vocabularySize)
+): RecordPair => recordPair(numberBags([...r, ...s]), r.length)
+
+export const recordPairOfSets = (r: readonly Float64Array[], s: readonly Float64Array[]): RecordPair =>
+  recordPair(numberSets([...r, ...s]), r.length)
+
+/** The first `cut` sets, and the others. */
+const recordPair = ({ tokens, offsets, vocabularySize }: NumberedSets, cut: number): RecordPair => {
+  const rankOf = ranksByFrequency(tokens, vocabularySize)
   const part = (from: number, to: number): Records => {
-    const start = both.offsets[from] as number
-    const tokens = both.tokens.subarray(start, both.offsets[to]).map((token) => rankOf[token] as number)
-    const offsets = both.offsets.subarray(from, to + 1).map((offset) => offset - start)
-    return sortedRecords(tokens, offsets, both.vocabularySize)
+    const start = offsets[from] as number
+    return sortedRecords(
+      tokens.subarray(start, offsets[to]).map((token) => rankOf[token] as number),
+      offsets.subarray(from, to + 1).map((offset) => offset - start),
+      vocabularySize,
+    )
   }
-  return { r: part(0, r.length), s: part(r.length, r.length + s.length) }
+  return { r: part(0, cut), s: part(cut, offsets.length - 1) }
 }
 
 const sortedRecords = (ranks: Uint32Array, offsets: Uint32Array, vocabularySize: number): Records => {

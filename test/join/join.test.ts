@@ -4,7 +4,13 @@ import { finish, type JoinOptions, partitionedSelfJoin, rsJoin, selfJoin } from 
 import { type Measure, measures } from '../../src/join/measure.ts'
 import type { PairBlock } from '../../src/join/pair-sink.ts'
 import type { Filter } from '../../src/join/prober.ts'
-import { type Records, recordPairOfBags, recordsOfBags } from '../../src/join/records.ts'
+import {
+  type Records,
+  recordPairOfBags,
+  recordPairOfSets,
+  recordsOfBags,
+  recordsOfSets,
+} from '../../src/join/records.ts'
 import { thresholdOf } from '../../src/join/threshold.ts'
 import { randomWords, seededRandom } from '../fixture/pages.ts'
 import cases from '../golden/join-cases.json' with { type: 'json' }
@@ -99,6 +105,34 @@ describe.each(combinations)('the join by %s with the filter %s', (measure, filte
       expect(sorted(), JSON.stringify({ left, right, threshold })).toEqual(expected)
     }
     expect(pairs).toBeGreaterThan(100)
+  })
+
+  test('of sets of numbers equals that of the same as bags', () => {
+    const random = seededRandom(44)
+    for (let run = 0; run < 200; run++) {
+      const list = thresholdsOf(measure)
+      const threshold = list[run % list.length] ?? ''
+      const numberOf = (word: string): number => Number.parseInt(word, 36) % 2 ** 53
+      const bags = randomBags(random, 12).map((bag) => [...new Set(bag)])
+      const sets = bags.map((bag) => Float64Array.from(new Set(bag.map(numberOf))))
+      const { options, sorted } = collecting(measure, threshold, filter)
+      finish(selfJoin(recordsOfSets(sets), options))
+      const expected = selfJoined(
+        sets.map((set) => Array.from(set, String)),
+        measure,
+        threshold,
+        filter,
+      )
+      expect(sorted(), JSON.stringify({ bags, threshold })).toEqual(expected)
+      const cut = Math.floor(random() * sets.length)
+      const across = collecting(measure, threshold, filter, false)
+      const { r, s } = recordPairOfSets(sets.slice(0, cut), sets.slice(cut))
+      finish(rsJoin(r, s, across.options))
+      expect(across.sorted().map(([b, a]) => [a, cut + b])).toEqual(
+        expect.arrayContaining(expected.filter(([a, b]) => a < cut && b >= cut).map(([a, b]) => [a, b])),
+      )
+      expect(across.sorted()).toHaveLength(expected.filter(([a, b]) => a < cut && b >= cut).length)
+    }
   })
 
   test('in partitions equals the join in one piece, however they are cut', () => {
