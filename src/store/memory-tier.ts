@@ -134,8 +134,11 @@ export type TierPage = {
  * order of set numbers; a table by the hash of the key names the last set of each ring, and holds no key: a key
  * is compared with the record of that set. A set is linked once in each slot, so links of a slot can name sets.
  *
- * Every set that was added is answered for until `evict` drops it; the oldest goes first. Nothing here takes longer
- * than a fraction of a millisecond, because each slot has many small tables that grow at different times.
+ * Every set that was added is answered for until `evict` drops it; the oldest goes first. No table holds up the one
+ * who adds for longer than a few milliseconds, because each slot has many small ones that grow at different times.
+ *
+ * Tables are much larger than caches, so what a set costs is how often it waits for memory. Sets are therefore
+ * gone through slot by slot, with what is needed next read ahead, and tables grow seldom and are never swept.
  */
 export class MemoryTier {
   /** Sets beyond this number are to be evicted. */
@@ -574,6 +577,7 @@ export class MemoryTier {
     }
   }
 
+  /** Links sets that were added, in one slot. Each is a list of its own so far. */
   #linkAll(slot: number, fromOrdinal: number, count: number): void {
     this.#arrange(slot, fromOrdinal, count)
     for (let i = 0; i < count; i++) {
@@ -678,6 +682,7 @@ export class MemoryTier {
     return Math.max(2 * size, lastSize)
   }
 
+  /** Gives a table another size. Reads the record of each entry. */
   #resize(slot: number, number: number, size: number): void {
     const old = atOf(this.#tables, number)
     const hashes = new Int32Array(old.length)
