@@ -24,20 +24,23 @@ const ringMask = ringSize - 1
 const mostSets = ringSize - (1 << 21)
 
 /**
- * An entry of a table: occupied, 7 bits of the hash, 24 bits of place. 0 is an empty one, which ends a search; what
- * was removed does not.
+ * An entry of a table: occupied, 4 bits of the hash, 3 bits of how far it is from where its search begins, 24 bits of
+ * place. 0 is an empty one, and ends a search. Entries move up where one is removed; the distance tells how far
+ * they may without reading their records, but for the greatest one, which stands for all beyond, too.
  */
 const occupied = 0x8000_0000 | 0
-const removed = 1
-const tagMask = 0x7f
+const tagMask = 0xf
+const tagShift = 27
+const distanceShift = 24
+const mostDistance = 7
+/** What of an entry is the same for all records with a key. */
+const keyPart = occupied | (tagMask << tagShift)
 const shardBits = 10
 const mostShards = 1 << shardBits
 /** Entries of a shard when the capacity is reached: growing one takes a fraction of a millisecond. */
 const setsInShard = 65536
 const smallestTable = 8
 const fullestTable = 0.75
-/** A full table of which more than this is in use grows; otherwise it is only cleared of what is not. */
-const growingShare = 0.7
 /** From this share of the capacity on tables get their last size at once: doubling them again reads every record. */
 const lastGrowthShare = 0.25
 const meanLoad = 0.54
@@ -95,7 +98,9 @@ const hashOf = (word0: number, word1: number): number => {
 /** Of the hash, shards take the lowest bits, tags the next, places in a table the highest. */
 const tagOf = (hash: number): number => (hash >>> shardBits) & tagMask
 const homeOf = (hash: number, size: number): number => Math.floor(((hash >>> 0) * size) / 2 ** 32)
-const entryOf = (hash: number, place: number): number => occupied | (tagOf(hash) << 24) | place
+const keyPartOf = (hash: number): number => occupied | (tagOf(hash) << tagShift)
+const entryOf = (hash: number, distance: number, place: number): number =>
+  keyPartOf(hash) | (Math.min(distance, mostDistance) << distanceShift) | place
 
 /** Sets that are linked together. */
 const mostTogether = 65536
@@ -129,8 +134,11 @@ export type TierPage = {
  * order of set numbers; a table by the hash of the key names the last set of each ring, and holds no key: a key
  * is compared with the record of that set. A set is linked once in each slot, so links of a slot can name sets.
  *
- * Every set that was added is answered for until `evict` drops it; the oldest goes first. Nothing here takes longer
- * than a fraction of a millisecond, because each slot has many small tables that grow at different times.
+ * Every set that was added is answered for until `evict` drops it; the oldest goes first. No table holds up the one
+ * who adds for longer than a few milliseconds, because each slot has many small ones that grow at different times.
+ *
+ * Tables are much larger than caches, so what a set costs is how often it waits for memory. Sets are therefore
+ * gone through slot by slot, with what is needed next read ahead, and tables grow seldom and are never swept.
  */
 export class MemoryTier {
   /** Sets beyond this number are to be evicted. */
@@ -139,7 +147,7 @@ export class MemoryTier {
   coveredAfter = 0
   readonly #shardCount: number
   readonly #tables: Int32Array[]
-  /** Entries in each table that are not empty, and how many make it full. */
+  /** Entries in each table, and how many make it full. */
   readonly #sizes: Int32Array
   readonly #limits: Int32Array
   readonly #chunks: (Chunk | undefined)[] = Array(ringSize / chunkSets)
@@ -458,21 +466,22 @@ export class MemoryTier {
 
   /** Index in the table of the entry with the key of a record; -1 where there is none. */
   #findEntry(slot: number, table: Int32Array, hash: number, words: Int32Array, start: number): number {
-    const wanted = entryOf(hash, 0)
+    const wanted = keyPartOf(hash)
     const size = table.length
     for (let index = homeOf(hash, size); ; index = index + 1 === size ? 0 : index + 1) {
       const entry = at(table, index)
       if (entry === 0) return -1
-      if ((entry & ~ringMask) === wanted && this.#sameKey(slot, words, start, entry & ringMask)) return index
+      if ((entry & keyPart) === wanted && this.#sameKey(slot, words, start, entry & ringMask)) return index
     }
   }
 
-  /** Index in the table of the first entry on the way of a hash that may be written over. */
-  #findRoom(table: Int32Array, hash: number): number {
+  /** Adds an entry to a table that has none with its key, and has room. */
+  #insert(table: Int32Array, hash: number, place: number): void {
     const size = table.length
     let index = homeOf(hash, size)
-    while (at(table, index) < 0) index = index + 1 === size ? 0 : index + 1
-    return index
+    let distance = 0
+    for (; at(table, index) !== 0; distance++) index = index + 1 === size ? 0 : index + 1
+    table[index] = entryOf(hash, distance, place)
   }
 
   /** Last place of the posting list of the query's key; -1 where there is none. */
@@ -568,6 +577,7 @@ export class MemoryTier {
     }
   }
 
+  /** Links sets that were added, in one slot. Each is a list of its own so far. */
   #linkAll(slot: number, fromOrdinal: number, count: number): void {
     this.#arrange(slot, fromOrdinal, count)
     for (let i = 0; i < count; i++) {
@@ -580,20 +590,20 @@ export class MemoryTier {
 
   #link(slot: number, place: number, hash: number): void {
     const number = this.#tableOf(slot, hash)
-    if (at(this.#sizes, number) >= at(this.#limits, number)) this.#rebuild(slot, number)
+    if (at(this.#sizes, number) >= at(this.#limits, number))
+      this.#resize(slot, number, this.#nextSize(atOf(this.#tables, number).length, at(this.#sizes, number)))
     const table = atOf(this.#tables, number)
     const { words } = chunkOf(this.#chunks, place)
     const found = this.#findEntry(slot, table, hash, words, (place & (chunkSets - 1)) * recordWords)
     if (found < 0) {
-      const index = this.#findRoom(table, hash)
-      if (at(table, index) === 0) this.#sizes[number] = at(this.#sizes, number) + 1
-      table[index] = entryOf(hash, place)
+      this.#insert(table, hash, place)
+      this.#sizes[number] = at(this.#sizes, number) + 1
       return
     }
     const tail = at(table, found) & ringMask
     this.#setNext(slot, place, this.#nextOf(slot, tail))
     this.#setNext(slot, tail, place)
-    table[found] = entryOf(hash, place)
+    table[found] = (at(table, found) & ~ringMask) | place
   }
 
   /** Takes the oldest sets out of their lists in a slot, of which they are the first. */
@@ -610,10 +620,9 @@ export class MemoryTier {
       const number = this.#tableOf(slot, hash)
       const table = atOf(this.#tables, number)
       if (next === oldest) {
-        const entry = entryOf(hash, oldest)
         let index = homeOf(hash, table.length)
-        while (at(table, index) !== entry) index = index + 1 === table.length ? 0 : index + 1
-        this.#removeEntry(number, index)
+        while ((at(table, index) & ringMask) !== oldest) index = index + 1 === table.length ? 0 : index + 1
+        this.#removeEntry(slot, number, index)
       } else {
         const { words } = chunkOf(this.#chunks, oldest)
         const index = this.#findEntry(slot, table, hash, words, (oldest & (chunkSets - 1)) * recordWords)
@@ -622,16 +631,31 @@ export class MemoryTier {
     }
   }
 
-  /** Where a search ends behind the entry, it may as well end here, and before: most leave no trace. */
-  #removeEntry(number: number, index: number): void {
+  /** Empties an entry, and moves those up to it that were inserted behind because it was occupied. */
+  #removeEntry(slot: number, number: number, index: number): void {
     const table = atOf(this.#tables, number)
-    const last = table.length - 1
-    table[index] = removed
-    if (at(table, index === last ? 0 : index + 1) !== 0) return
-    for (let empty = index; at(table, empty) === removed; empty = empty === 0 ? last : empty - 1) {
-      table[empty] = 0
-      this.#sizes[number] = at(this.#sizes, number) - 1
+    const size = table.length
+    let hole = index
+    let fromHole = 0
+    for (let next = hole; ; ) {
+      next = next + 1 === size ? 0 : next + 1
+      fromHole++
+      const entry = at(table, next)
+      if (entry === 0) break
+      let distance = (entry >>> distanceShift) & mostDistance
+      if (distance < fromHole && distance < mostDistance) continue
+      if (distance === mostDistance) {
+        const home = homeOf(this.#hashAt(slot, entry & ringMask), size)
+        distance = next < home ? next + size - home : next - home
+        if (distance < fromHole) continue
+      }
+      const moved = Math.min(distance - fromHole, mostDistance)
+      table[hole] = (entry & (keyPart | ringMask)) | (moved << distanceShift)
+      hole = next
+      fromHole = 0
     }
+    table[hole] = 0
+    this.#sizes[number] = at(this.#sizes, number) - 1
   }
 
   /** Takes a set out of its list by content, which has no other member but for a collision. */
@@ -645,19 +669,10 @@ export class MemoryTier {
     const tail = at(table, index) & ringMask
     let before = tail
     while (this.#nextOf(contentSlot, before) !== place) before = this.#nextOf(contentSlot, before)
-    if (before === place) this.#removeEntry(number, index)
-    else if (tail === place) table[index] = entryOf(hash, before)
+    if (before === place) this.#removeEntry(contentSlot, number, index)
+    else if (tail === place) table[index] = (at(table, index) & ~ringMask) | before
     this.#setNext(contentSlot, before, this.#nextOf(contentSlot, place))
     this.#setNext(contentSlot, place, place)
-  }
-
-  /** Frees a full table of what was removed, and doubles it where that is little. */
-  #rebuild(slot: number, number: number): void {
-    const table = atOf(this.#tables, number)
-    let inUse = 0
-    for (let i = 0; i < table.length; i++) if (at(table, i) < 0) inUse++
-    const isGrowing = inUse > growingShare * at(this.#limits, number)
-    this.#resize(slot, number, isGrowing ? this.#nextSize(table.length, inUse) : table.length)
   }
 
   /** Of a table that is to grow and has so many entries. */
@@ -667,23 +682,17 @@ export class MemoryTier {
     return Math.max(2 * size, lastSize)
   }
 
+  /** Gives a table another size. Reads the record of each entry. */
   #resize(slot: number, number: number, size: number): void {
     const old = atOf(this.#tables, number)
     const hashes = new Int32Array(old.length)
     // By itself, so that reading one record does not wait for the other.
     for (let i = 0; i < old.length; i++)
-      if (at(old, i) < 0) hashes[i] = this.#hashAt(slot, at(old, i) & ringMask)
+      if (at(old, i) !== 0) hashes[i] = this.#hashAt(slot, at(old, i) & ringMask)
     const table = new Int32Array(size)
-    let inUse = 0
-    for (let i = 0; i < old.length; i++) {
-      if (at(old, i) >= 0) continue
-      let index = homeOf(at(hashes, i), size)
-      while (at(table, index) !== 0) index = index + 1 === size ? 0 : index + 1
-      table[index] = at(old, i)
-      inUse++
-    }
+    for (let i = 0; i < old.length; i++)
+      if (at(old, i) !== 0) this.#insert(table, at(hashes, i), at(old, i) & ringMask)
     this.#tables[number] = table
-    this.#sizes[number] = inUse
     this.#limits[number] = Math.floor(size * fullestTable)
   }
 

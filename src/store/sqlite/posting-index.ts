@@ -99,11 +99,10 @@ export class PostingIndex {
     this.#runs = db.prepare<[], Run>(runSql.ready).all()
     const flushed = this.#runs.at(-1)?.lastNumber ?? 0
     this.#tier = new MemoryTier(memoryBytes)
-    const newestLeftOut = db
-      .prepare<[number], number>(documentSql.setBeforeNewest)
-      .pluck()
-      .get(this.#tier.capacity)
-    this.#tier.coveredAfter = Math.min(flushed, newestLeftOut ?? 0)
+    if (sets > this.#tier.capacity) {
+      const beforeNewest = db.prepare<[number], number>(documentSql.setBeforeNewest).pluck()
+      this.#tier.coveredAfter = Math.min(flushed, beforeNewest.get(this.#tier.capacity) ?? 0)
+    }
     this.#loadSets(db, flushed, sets)
     for (const document of db.prepare<[number], IndexedDocument>(documentSql.documentsAfter).iterate(flushed))
       this.addDocument(document)
@@ -271,11 +270,18 @@ export class PostingIndex {
     while (true) {
       const rows = nextRows.get(after, setsReadAtOnce)
       if (rows === undefined || rows.lastNumber === null) break
-      const numbers = Float64Array.from(rows.numbers.split(','), Number)
-      const before = this.#tier.endOrdinal
-      this.#tier.add(numbers, rows.records, Uint8Array.from(rows.signed, Number))
-      const unflushed = numbers.findIndex((number) => number > flushed)
-      if (unflushed !== 0) this.#deltaOrdinal = unflushed < 0 ? this.#tier.endOrdinal : before + unflushed
+      const texts = rows.numbers.split(',')
+      const numbers = new Float64Array(texts.length)
+      const signed = new Uint8Array(texts.length)
+      let flushedSets = 0
+      for (let i = 0; i < texts.length; i++) {
+        const number = Number(texts[i])
+        numbers[i] = number
+        signed[i] = rows.signed.charCodeAt(i) & 1
+        if (number <= flushed) flushedSets++
+      }
+      this.#deltaOrdinal += flushedSets
+      this.#tier.add(numbers, rows.records, signed)
       after = rows.lastNumber
     }
     this.#tier.allowEviction(this.#deltaOrdinal)
