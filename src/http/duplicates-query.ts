@@ -27,28 +27,43 @@ const isAvailable = (name: AlgorithmName): name is Algorithm =>
 
 type SearchQuery = Omit<DuplicatesQuery, 'limit' | 'cursor'>
 
-const checkUse = (algorithm: AlgorithmName, query: SearchQuery): void => {
+/** The error about an option, by its name. */
+type Refuse = (name: string, detail: string) => DittographError
+
+const checkUse = (
+  algorithm: AlgorithmName,
+  query: SearchQuery,
+  common: readonly string[],
+  refuse: Refuse,
+): void => {
   const used: readonly string[] = usedParameters[algorithm]
   for (const name of specialParameters) {
     if (query[name] === undefined || used.includes(name)) continue
-    const all = [...used, ...commonParameters].join(', ')
-    throw parameterError(name, `is not used by the algorithm ${algorithm}, which uses ${all}`)
+    const all = [...used, ...common].join(', ')
+    throw refuse(name, `is not used by the algorithm ${algorithm}, which uses ${all}`)
   }
 }
 
-const checkThreshold = (algorithm: AlgorithmName, threshold: number | undefined): void => {
+const checkThreshold = (algorithm: AlgorithmName, threshold: number | undefined, refuse: Refuse): void => {
   if (threshold === undefined) return
   if (algorithm === 'overlap') {
     if (!Number.isSafeInteger(threshold))
-      throw parameterError('threshold', 'must be a whole number of 1 or more for the algorithm overlap')
-  } else if (threshold > 1) throw parameterError('threshold', 'must be above 0 and at most 1')
+      throw refuse('threshold', 'must be a whole number of 1 or more for the algorithm overlap')
+  } else if (threshold > 1) throw refuse('threshold', 'must be above 0 and at most 1')
 }
 
-/** Throws `invalid_parameter`, or `algorithm_not_available` where nothing else is wrong. */
-const searchOptions = (query: SearchQuery): Omit<DuplicatesOptions, 'limit' | 'cursor'> => {
+/**
+ * What pairs are sought, for a search or a join. Throws what `refuse` makes of an option that is wrong, or
+ * `algorithm_not_available` where nothing else is wrong.
+ */
+export const pairOptions = (
+  query: Omit<SearchQuery, 'order'>,
+  common: readonly string[],
+  refuse: Refuse,
+): Pick<DuplicatesOptions, 'algorithm' | 'thresholds' | 'minResemblance' | 'site'> => {
   const algorithm = query.algorithm ?? 'site-aware'
-  checkUse(algorithm, query)
-  checkThreshold(algorithm, query.threshold)
+  checkUse(algorithm, query, common, refuse)
+  checkThreshold(algorithm, query.threshold, refuse)
   if (!isAvailable(algorithm))
     throw new DittographError(
       'algorithm_not_available',
@@ -65,9 +80,13 @@ const searchOptions = (query: SearchQuery): Omit<DuplicatesOptions, 'limit' | 'c
     },
     minResemblance: query.minResemblance ?? null,
     site: query.site ?? 'any',
-    order: query.order ?? 'similarity',
   }
 }
+
+const searchOptions = ({ order = 'similarity', ...query }: SearchQuery) => ({
+  ...pairOptions(query, commonParameters, parameterError),
+  order,
+})
 
 /** The options of a search. Throws `invalid_parameter` or `algorithm_not_available`. */
 export const duplicatesOptions = (query: DuplicatesQuery): DuplicatesOptions => ({

@@ -1,7 +1,15 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import type { Analyzer } from '../analysis/analyzer.ts'
 import { bandRecall } from '../detect/band.ts'
-import { type Algorithm, decide, decidingSimilarity, type Thresholds } from '../detect/decide.ts'
+import {
+  type Algorithm,
+  decide,
+  decidingSimilarity,
+  isResemblanceEnough,
+  type Thresholds,
+  usesBands,
+  usesSupershingles,
+} from '../detect/decide.ts'
 import { resemblance } from '../detect/resemblance.ts'
 import { bSimilarity, cSimilarity } from '../detect/similarity.ts'
 import { DittographError } from '../errors.ts'
@@ -48,14 +56,6 @@ type Position = { readonly set: SetNumber; readonly number: DocumentNumber }
 /** What is left of the work that one page of an answer may do. */
 type Budget = { examined: number; readonly limit: number }
 
-const usesSupershingles = (algorithm: Algorithm, site: DuplicatesOptions['site']): boolean =>
-  algorithm === 'shingling' ||
-  algorithm === 'combined' ||
-  (algorithm === 'site-aware' && site !== 'different')
-
-const usesBands = (algorithm: Algorithm, site: DuplicatesOptions['site']): boolean =>
-  algorithm === 'simhash' || (algorithm === 'site-aware' && site !== 'same')
-
 /** The thresholds that an algorithm looks at, in the order in which they are documented. */
 export const thresholdsOf = (algorithm: Algorithm, thresholds: Thresholds): Record<string, number> => {
   const { minSupershingles, minAgreeingBits, combinedMinAgreeingBits } = thresholds
@@ -64,15 +64,6 @@ export const thresholdsOf = (algorithm: Algorithm, thresholds: Thresholds): Reco
   if (algorithm === 'combined') return { minSupershingles, combinedMinAgreeingBits }
   if (algorithm === 'site-aware') return { minSupershingles, minAgreeingBits, combinedMinAgreeingBits }
   return {}
-}
-
-/** `value` is null where no text is kept: then it shows no resemblance that was asked for. */
-const isResemblanceEnough = (
-  value: number | null,
-  { minResemblance, algorithm }: DuplicatesOptions,
-): boolean => {
-  if (minResemblance === null) return algorithm !== 'site-aware' || value !== 0
-  return minResemblance === 0 || (value !== null && value >= minResemblance)
 }
 
 const compareIds = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

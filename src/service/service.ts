@@ -1,6 +1,7 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import type { Algorithm, Thresholds } from '../detect/decide.ts'
 import type { DittographError } from '../errors.ts'
+import type { JobService } from './job-service.ts'
 
 /** One document to store, as the HTTP layer read it. `id` null: derived from the URL, or minted. */
 export type DocumentInput = {
@@ -139,5 +140,6 @@ export type Services = {
   documents: DocumentService
   nearDuplicates: NearDuplicateService
   comparison: ComparisonService
+  jobs: JobService
   operations: Operations
 }
