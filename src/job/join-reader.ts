@@ -42,7 +42,8 @@ export class JoinReader {
   readonly #db: Database.Database
   readonly #pairsFrom: Database.Statement<[number, number], SetPairRow>
   readonly #set: Database.Statement<[number], SetRow>
-  readonly #cells: Database.Statement<[number], CellRow>
+  readonly #cells: Database.Statement<[], CellRow & { readonly set: number }>
+  readonly #bounds: Database.Statement<[], { rows: number; cells: number; sets: number }>
   readonly #cellAt: Database.Statement<[number], CellRow>
   readonly #cellOfSite: Database.Statement<[number, string], CellRow>
   readonly #members: Database.Statement<[number, number, number], MemberRow>
@@ -57,7 +58,10 @@ export class JoinReader {
     this.#set = this.#db.prepare(`
       SELECT first_member AS first, members, token_count AS tokenCount FROM identity_set WHERE set_place = ?`)
     this.#cells = this.#db.prepare(`
-      SELECT first_member AS first, members, site FROM cell WHERE set_place = ? ORDER BY first_member`)
+      SELECT set_place AS "set", first_member AS first, members, site FROM cell ORDER BY first_member`)
+    this.#bounds = this.#db.prepare(`
+      SELECT (SELECT count(*) FROM pair) AS rows, (SELECT count(*) FROM cell) AS cells,
+        coalesce((SELECT max(set_place) + 1 FROM identity_set), 0) AS sets`)
     this.#cellAt = this.#db.prepare(`
       SELECT first_member AS first, members, site FROM cell WHERE first_member <= ?
       ORDER BY first_member DESC LIMIT 1`)
@@ -113,9 +117,9 @@ export class JoinReader {
     return this.#pairsFrom.iterate(0, -1)
   }
 
-  /** The cells of a set: its members on one site each. */
-  cellsOf(set: number): readonly CellRow[] {
-    return this.#cells.all(set)
+  /** All cells (members of one set on one site each), in the order of their sets. */
+  cells(): IterableIterator<CellRow & { readonly set: number }> {
+    return this.#cells.iterate()
   }
 
   tokenCountOf(set: number): number {
@@ -127,14 +131,11 @@ export class JoinReader {
     return this.#members.all(from, to, -1)
   }
 
-  /** Numbers below which all sets, and all members, of the result lie. */
-  bounds(): { sets: number; members: number } {
-    const most = this.#db
-      .prepare<[], { sets: number; members: number }>(`
-        SELECT coalesce((SELECT max(set_place) + 1 FROM identity_set), 0) AS sets,
-          coalesce((SELECT max(member) + 1 FROM member), 0) AS members`)
-      .get()
-    return most ?? { sets: 0, members: 0 }
+  /** How many rows and cells there are, and the number below which all places of sets lie. */
+  bounds(): { readonly rows: number; readonly cells: number; readonly sets: number } {
+    const bounds = this.#bounds.get()
+    if (bounds === undefined) throw new Error('Counting gave no row')
+    return bounds
   }
 
   /** The agreeing share of the sketch that decided about documents of these two sets, or the exact measure. */

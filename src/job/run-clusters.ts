@@ -1,8 +1,172 @@
 import type { ClustersRequest, ClustersSummary } from '../service/job-service.ts'
+import { type CanonicalTraits, canonicalOrder } from './canonical.ts'
+import { ClusterWriter, type Edges } from './cluster-writer.ts'
+import { JoinReader } from './join-reader.ts'
+import { publishResultFile } from './result-file.ts'
+import { type Cell, SetPairGraph } from './set-pair-graph.ts'
 
-export const runClusters = (
-  _request: ClustersRequest,
-  _parts: { readonly report: (share: number) => void },
-): ClustersSummary => {
-  throw new Error('not yet')
+/** Share of the progress that is made when the pairs are read. */
+const pairsShare = 0.4
+
+type Document = CanonicalTraits & {
+  readonly member: number
+  readonly site: string | null
+  readonly cell: Cell
 }
+
+/**
+ * Pairs of a join -> clusters -> result file, which has its name only when it is whole. The documents of one component
+ * are in memory at a time. `report` is called with a share of 1.
+ */
+export const runClusters = (
+  request: ClustersRequest,
+  parts: {
+    readonly joinFile: string | null
+    readonly resultFile: string
+    readonly mostBytes: number
+    readonly report: (share: number) => void
+  },
+): ClustersSummary => {
+  if (parts.joinFile === null) throw new Error('Clusters need the file of a join')
+  const begun = `${parts.resultFile}-begun`
+  const reader = new JoinReader(parts.joinFile)
+  const graph = new SetPairGraph(reader, (done, total) => parts.report((pairsShare * done) / total))
+  const writer = new ClusterWriter(begun, parts.mostBytes)
+  const clusters = new Clusters(reader, graph, request)
+  let done = 0
+  for (const cells of cellsByComponent(graph)) {
+    if (request.linkage === 'star') clusters.addStars(cells, writer)
+    else clusters.addComponent(cells, writer)
+    done += cells.length
+    parts.report(pairsShare + ((1 - pairsShare) * done) / graph.cellCount)
+  }
+  reader.close()
+  const summary = writer.finish()
+  publishResultFile(begun, parts.resultFile)
+  return summary
+}
+
+/** The cells of one component after the other. */
+function* cellsByComponent(graph: SetPairGraph): Generator<readonly Cell[]> {
+  const components = graph.components()
+  const roots = Uint32Array.from({ length: graph.cellCount }, (_, cell) => components.rootOf(cell))
+  const order = Uint32Array.from(roots.keys()).sort(
+    (p, q) => (roots[p] as number) - (roots[q] as number) || p - q,
+  )
+  for (let from = 0; from < order.length; ) {
+    const root = roots[order[from] as number]
+    let to = from + 1
+    while (to < order.length && roots[order[to] as number] === root) to++
+    yield Array.from(order.subarray(from, to), (cell) => graph.cell(cell))
+    from = to
+  }
+}
+
+class Clusters {
+  readonly #reader: JoinReader
+  readonly #graph: SetPairGraph
+  readonly #order: (a: CanonicalTraits, b: CanonicalTraits) => number
+
+  constructor(reader: JoinReader, graph: SetPairGraph, { policy }: ClustersRequest) {
+    this.#reader = reader
+    this.#graph = graph
+    this.#order = canonicalOrder(policy)
+  }
+
+  /** All documents of the cells as one cluster. */
+  addComponent(cells: readonly Cell[], writer: ClusterWriter): void {
+    const edges = cells.flatMap((cell) => this.#edgesFrom(cell))
+    if (edges.length === 0) return // documents without a site, where pairs are to be on the same one
+    const documents = this.#documentsOf(cells)
+    const canonical = documents.reduce((best, one) => (this.#order(one, best) < 0 ? one : best))
+    let near = 0
+    for (const row of this.#graph.rowsOf(canonical.cell.set)) {
+      const { same, different } = this.#graph.partnersOfOne(canonical.cell, this.#graph.row(row))
+      near += same + different
+    }
+    writer.add({
+      canonical: canonical.id,
+      ids: documents.map(({ id }) => id),
+      sites: sitesOf(documents),
+      edges,
+      notNearCanonical: documents.length - 1 - near,
+    })
+  }
+
+  /**
+   * The best document by the policy with all near-duplicates that it has, then the best one of those that are left, and so
+   * on. What has no near-duplicate left is in no cluster.
+   */
+  addStars(cells: readonly Cell[], writer: ClusterWriter): void {
+    const documents = this.#documentsOf(cells).sort(this.#order)
+    const left = new Map<number, Map<number, Document>>()
+    for (const document of documents) {
+      const inCell = left.get(document.cell.cell) ?? new Map<number, Document>()
+      left.set(document.cell.cell, inCell.set(document.member, document))
+    }
+    for (const canonical of documents) {
+      if (!left.get(canonical.cell.cell)?.delete(canonical.member)) continue
+      const members: Document[] = [canonical]
+      const edges: Edges[] = []
+      for (const number of this.#graph.rowsOf(canonical.cell.set)) {
+        const row = this.#graph.row(number)
+        for (const { cell, site } of this.#graph.partnerCells(canonical.cell, row)) {
+          const partners = left.get(cell)
+          if (partners === undefined || partners.size === 0) continue
+          const isSameSite = site !== 0 && site === canonical.cell.site
+          edges.push({ similarity: this.#reader.similarityOf(row, isSameSite), pairs: partners.size })
+          for (const partner of partners.values()) members.push(partner)
+          partners.clear()
+        }
+      }
+      if (members.length === 1) continue
+      writer.add({
+        canonical: canonical.id,
+        ids: members.map(({ id }) => id),
+        sites: sitesOf(members),
+        edges,
+        notNearCanonical: 0,
+      })
+    }
+  }
+
+  #documentsOf(cells: readonly Cell[]): Document[] {
+    const documents: Document[] = []
+    for (const cell of cells) {
+      const tokenCount = this.#reader.tokenCountOf(cell.set)
+      for (const { member, id, url, site, fetchedAt, createdAt } of this.#reader.membersBetween(
+        cell.first,
+        cell.first + cell.members,
+      ))
+        documents.push({
+          member,
+          id,
+          url,
+          site,
+          cell,
+          tokenCount,
+          fetchedAt: fetchedAt === null ? createdAt : Date.parse(fetchedAt),
+        })
+    }
+    return documents
+  }
+
+  /** The pairs of a cell's documents; those with another set only from the first one of the two, so that each counts once. */
+  #edgesFrom(cell: Cell): Edges[] {
+    const edges: Edges[] = []
+    for (const number of this.#graph.rowsOf(cell.set)) {
+      const row = this.#graph.row(number)
+      if (row.a !== cell.set) continue
+      const { same, different } = this.#graph.partnersOfOne(cell, row)
+      // Within a set both documents of a pair count it.
+      const share = row.a === row.b ? cell.members / 2 : cell.members
+      if (same > 0) edges.push({ similarity: this.#reader.similarityOf(row, true), pairs: share * same })
+      if (different > 0)
+        edges.push({ similarity: this.#reader.similarityOf(row, false), pairs: share * different })
+    }
+    return edges
+  }
+}
+
+const sitesOf = (documents: readonly Document[]): Set<string> =>
+  new Set(documents.flatMap(({ site }) => (site === null ? [] : [site])))
