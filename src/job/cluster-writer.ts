@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
 import type { ClustersSummary } from '../service/job-service.ts'
+import type { Edges } from './edges.ts'
 import { createResultFile } from './result-file.ts'
 
 const mostSitesShown = 100
@@ -23,15 +24,12 @@ const schema = `
     PRIMARY KEY (found, position)
   ) STRICT, WITHOUT ROWID`
 
-/** Pairs of documents with one similarity. */
-export type Edges = { readonly similarity: number; readonly pairs: number }
-
 export type NewCluster = {
   readonly canonical: string
   /** All ids, that of the canonical document included, in any order. */
   readonly ids: readonly string[]
   readonly sites: ReadonlySet<string>
-  readonly edges: readonly Edges[]
+  readonly edges: Edges
   readonly notNearCanonical: number
 }
 
@@ -53,7 +51,7 @@ export class ClusterWriter {
   }
 
   add({ canonical, ids, sites, edges, notNearCanonical }: NewCluster): void {
-    const { pairs, least, median } = summaryOf(edges)
+    const { pairs, least, median } = edges.summary()
     this.#insert.run(
       this.#clusters,
       canonical,
@@ -88,16 +86,4 @@ export class ClusterWriter {
       chains: this.#chains,
     }
   }
-}
-
-/** The least similarity of all pairs, and the one of the pair in the middle (the lower one of two). */
-const summaryOf = (edges: readonly Edges[]): { pairs: number; least: number; median: number } => {
-  const sorted = [...edges].sort((p, q) => p.similarity - q.similarity)
-  const pairs = sorted.reduce((sum, edge) => sum + edge.pairs, 0)
-  let below = 0
-  for (const edge of sorted) {
-    below += edge.pairs
-    if (2 * below >= pairs) return { pairs, least: sorted[0]?.similarity ?? 0, median: edge.similarity }
-  }
-  throw new Error('A cluster has no pairs')
 }

@@ -12,6 +12,9 @@ export type SetPairRow = {
   readonly cSimilarity: number
   readonly sites: number
   readonly similarity: number | null
+  /** Document pairs that the row stands for, on one site and on different ones. */
+  readonly sameSitePairs: number
+  readonly differentSitePairs: number
 }
 
 /** Before which document pair to go on: its row, and the members of the two sets, counted from 0. */
@@ -53,7 +56,8 @@ export class JoinReader {
     const request = this.#db.prepare<[], string>('SELECT request FROM about').pluck().get()
     this.request = JSON.parse(request ?? 'null')
     this.#pairsFrom = this.#db.prepare(`
-      SELECT pair, a, b, b_similarity AS bSimilarity, c_similarity AS cSimilarity, sites, similarity
+      SELECT pair, a, b, b_similarity AS bSimilarity, c_similarity AS cSimilarity, sites, similarity,
+        same_site_pairs AS sameSitePairs, different_site_pairs AS differentSitePairs
       FROM pair WHERE pair >= ? ORDER BY pair LIMIT ?`)
     this.#set = this.#db.prepare(`
       SELECT first_member AS first, members, token_count AS tokenCount FROM identity_set WHERE set_place = ?`)
@@ -139,7 +143,16 @@ export class JoinReader {
   }
 
   /** The agreeing share of the sketch that decided about documents of these two sets, or the exact measure. */
-  similarityOf({ a, b, bSimilarity, cSimilarity, similarity }: SetPairRow, sameSite: boolean): number {
+  similarityOf(
+    {
+      a,
+      b,
+      bSimilarity,
+      cSimilarity,
+      similarity,
+    }: Pick<SetPairRow, 'a' | 'b' | 'bSimilarity' | 'cSimilarity' | 'similarity'>,
+    sameSite: boolean,
+  ): number {
     const evidence = { bSimilarity, cSimilarity, sameSite, identical: a === b }
     return similarity ?? decidingSimilarity(this.request.algorithm, evidence)
   }

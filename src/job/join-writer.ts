@@ -52,7 +52,8 @@ const schema = `
     c_similarity INTEGER NOT NULL,
     sites INTEGER NOT NULL, -- 1: document pairs on one site, 2: on different sites, 3: all
     similarity REAL, -- null: by the sketches
-    pairs_before INTEGER NOT NULL -- document pairs of the rows before
+    same_site_pairs INTEGER NOT NULL, -- document pairs of the result on one site
+    different_site_pairs INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE about (request TEXT NOT NULL) STRICT -- JSON`
 
@@ -73,7 +74,7 @@ export class JoinWriter {
     this.#source = source
     this.#isUsed = new Uint8Array(source.snapshot.sketches.count)
     this.#db.exec('BEGIN')
-    this.#insertPair = this.#db.prepare('INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#insertPair = this.#db.prepare('INSERT INTO pair VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
   }
 
   /** Each two sets once, in either order. Pairs of sets none of whose documents make a pair are left out. */
@@ -92,7 +93,8 @@ export class JoinWriter {
       // What cannot be wrong needs no look at the sites when it is read.
       same === 0 || different === 0 ? pairsOnAnySites : sites,
       similarity,
-      this.#pairs,
+      onSame,
+      onDifferent,
     )
     this.#setPairs++
     this.#pairs += count

@@ -1,7 +1,9 @@
 import type { ClustersRequest, ClustersSummary } from '../service/job-service.ts'
 import { type CanonicalTraits, canonicalOrder } from './canonical.ts'
-import { ClusterWriter, type Edges } from './cluster-writer.ts'
+import { ClusterWriter } from './cluster-writer.ts'
+import { Edges } from './edges.ts'
 import { JoinReader } from './join-reader.ts'
+import { pairsOnAnySites } from './join-writer.ts'
 import { publishResultFile } from './result-file.ts'
 import { type Cell, SetPairGraph } from './set-pair-graph.ts'
 
@@ -75,8 +77,8 @@ class Clusters {
 
   /** All documents of the cells as one cluster. */
   addComponent(cells: readonly Cell[], writer: ClusterWriter): void {
-    const edges = cells.flatMap((cell) => this.#edgesFrom(cell))
-    if (edges.length === 0) return // documents without a site, where pairs are to be on the same one
+    const edges = this.#edgesOf(cells)
+    if (edges.isEmpty()) return // documents without a site, where pairs are to be on the same one
     const documents = this.#documentsOf(cells)
     const canonical = documents.reduce((best, one) => (this.#order(one, best) < 0 ? one : best))
     let near = 0
@@ -107,14 +109,14 @@ class Clusters {
     for (const canonical of documents) {
       if (!left.get(canonical.cell.cell)?.delete(canonical.member)) continue
       const members: Document[] = [canonical]
-      const edges: Edges[] = []
+      const edges = new Edges()
       for (const number of this.#graph.rowsOf(canonical.cell.set)) {
         const row = this.#graph.row(number)
         for (const { cell, site } of this.#graph.partnerCells(canonical.cell, row)) {
           const partners = left.get(cell)
           if (partners === undefined || partners.size === 0) continue
           const isSameSite = site !== 0 && site === canonical.cell.site
-          edges.push({ similarity: this.#reader.similarityOf(row, isSameSite), pairs: partners.size })
+          edges.add(this.#reader.similarityOf(row, isSameSite), partners.size)
           for (const partner of partners.values()) members.push(partner)
           partners.clear()
         }
@@ -151,18 +153,28 @@ class Clusters {
     return documents
   }
 
-  /** The pairs of a cell's documents; those with another set only from the first one of the two, so that each counts once. */
-  #edgesFrom(cell: Cell): Edges[] {
-    const edges: Edges[] = []
-    for (const number of this.#graph.rowsOf(cell.set)) {
-      const row = this.#graph.row(number)
-      if (row.a !== cell.set) continue
-      const { same, different } = this.#graph.partnersOfOne(cell, row)
-      // Within a set both documents of a pair count it.
-      const share = row.a === row.b ? cell.members / 2 : cell.members
-      if (same > 0) edges.push({ similarity: this.#reader.similarityOf(row, true), pairs: share * same })
-      if (different > 0)
-        edges.push({ similarity: this.#reader.similarityOf(row, false), pairs: share * different })
+  /** The pairs of a component, each counted from the first of its two sets. */
+  #edgesOf(cells: readonly Cell[]): Edges {
+    const edges = new Edges()
+    let lastSet = -1
+    for (const cell of cells) {
+      for (const number of this.#graph.rowsOf(cell.set)) {
+        const row = this.#graph.row(number)
+        if (row.a !== cell.set) continue
+        if (row.sites === pairsOnAnySites) {
+          // All cells of the set are in this component.
+          if (cell.set === lastSet) continue
+          edges.add(this.#reader.similarityOf(row, true), row.sameSitePairs)
+          edges.add(this.#reader.similarityOf(row, false), row.differentSitePairs)
+          continue
+        }
+        const { same, different } = this.#graph.partnersOfOne(cell, row)
+        // Within a set both documents of a pair count it.
+        const share = row.a === row.b ? cell.members / 2 : cell.members
+        edges.add(this.#reader.similarityOf(row, true), share * same)
+        edges.add(this.#reader.similarityOf(row, false), share * different)
+      }
+      lastSet = cell.set
     }
     return edges
   }

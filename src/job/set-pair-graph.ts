@@ -19,7 +19,7 @@ const fewCells = 8
 
 /**
  * The graph whose nodes are the documents of a join and whose edges are its pairs, kept by cells and pairs of identity sets: about
- * 30 bytes a pair of sets and 20 bytes a cell.
+ * 50 bytes a pair of sets and 20 bytes a cell.
  */
 export class SetPairGraph {
   readonly cellCount: number
@@ -32,6 +32,8 @@ export class SetPairGraph {
     readonly sites: Uint8Array
     /** NaN where it follows from the sketches. */
     readonly similarity: Float64Array
+    readonly sameSitePairs: Float64Array
+    readonly differentSitePairs: Float64Array
   }
   /** Rows of set s are those in `#rowsOfSet` from `#firstRow[s]` on; one within a set stands there once. */
   readonly #firstRow: Uint32Array
@@ -63,6 +65,8 @@ export class SetPairGraph {
       cSimilarity: new Uint16Array(rows),
       sites: new Uint8Array(rows),
       similarity: new Float64Array(rows),
+      sameSitePairs: new Float64Array(rows),
+      differentSitePairs: new Float64Array(rows),
     }
     this.#firstRow = new Uint32Array(sets + 1)
     this.#readRows(reader, report)
@@ -89,6 +93,8 @@ export class SetPairGraph {
       cSimilarity: this.#rows.cSimilarity[row] as number,
       sites: this.#rows.sites[row] as number,
       similarity: Number.isNaN(similarity) ? null : similarity,
+      sameSitePairs: this.#rows.sameSitePairs[row] as number,
+      differentSitePairs: this.#rows.differentSitePairs[row] as number,
     }
   }
 
@@ -223,7 +229,8 @@ export class SetPairGraph {
   }
 
   #readRows(reader: JoinReader, report: (done: number, total: number) => void): void {
-    const { a, b, bSimilarity, cSimilarity, sites, similarity } = this.#rows
+    const { a, b, bSimilarity, cSimilarity, sites, similarity, sameSitePairs, differentSitePairs } =
+      this.#rows
     const count = (set: number) => {
       this.#firstRow[set + 1] = (this.#firstRow[set + 1] as number) + 1
     }
@@ -234,6 +241,8 @@ export class SetPairGraph {
       cSimilarity[row.pair] = row.cSimilarity
       sites[row.pair] = row.sites
       similarity[row.pair] = row.similarity ?? Number.NaN
+      sameSitePairs[row.pair] = row.sameSitePairs
+      differentSitePairs[row.pair] = row.differentSitePairs
       count(row.a)
       if (row.a !== row.b) count(row.b)
       if (row.pair % 4096 === 0) report(row.pair, this.rowCount)

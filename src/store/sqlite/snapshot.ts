@@ -19,7 +19,7 @@ export const takeSnapshot = (
 ): SnapshotSource => {
   rmSync(scratchFile, { force: true })
   const scratch = new Database(scratchFile)
-  scratch.pragma('journal_mode = OFF')
+  scratch.pragma('journal_mode = MEMORY')
   scratch.pragma('synchronous = OFF')
   scratch.prepare('ATTACH ? AS source').run(databaseFile)
   const snapshot = scratch.transaction(() => copy(scratch, report))()
