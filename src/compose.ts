@@ -10,9 +10,9 @@ import { Jobs } from './job/jobs.ts'
 import { NoJobs } from './job/no-jobs.ts'
 import { Comparison } from './service/comparison.ts'
 import { Documents } from './service/documents.ts'
+import { FeatureSets } from './service/feature-sets.ts'
 import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
-import { ShingleSets } from './service/shingle-sets.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
@@ -75,11 +75,11 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
   const analyzer = new Analyzer(analysis)
   const metrics = new StageMetrics(store)
   const writes = new WriteQueue(store, (seconds) => metrics.observe('commit', seconds))
-  const shingleSets = new ShingleSets(store, analyzer)
+  const featureSets = new FeatureSets(store, analyzer)
   const nearDuplicates = new NearDuplicates({
     store,
     analyzer,
-    shingleSets,
+    featureSets,
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })

@@ -8,13 +8,19 @@ type IntegerSetting = SettingBase & {
   readonly minimum: number
   readonly maximum: number
 }
+type NumberSetting = SettingBase & {
+  readonly kind: 'number'
+  readonly default: number
+  readonly minimum: number
+  readonly maximum: number
+}
 type BooleanSetting = SettingBase & { readonly kind: 'boolean'; readonly default: boolean }
 type ChoiceSetting = SettingBase & {
   readonly kind: 'choice'
   readonly default: string
   readonly choices: readonly string[]
 }
-export type Setting = TextSetting | IntegerSetting | BooleanSetting | ChoiceSetting
+export type Setting = TextSetting | IntegerSetting | NumberSetting | BooleanSetting | ChoiceSetting
 
 const mebibyte = 1024 * 1024
 
@@ -112,6 +118,13 @@ export const settings = {
     maximum: 10_485_760,
     description: 'Largest size of one result, and of all together: the oldest are removed first',
   },
+  EXACT_MIN_THRESHOLD: {
+    kind: 'number',
+    default: 0.5,
+    minimum: 0.1,
+    maximum: 1,
+    description: 'Least threshold of jaccard, cosine and dice that a search may ask for',
+  },
   REQUEST_TIMEOUT_MS: {
     kind: 'integer',
     default: 300_000,
@@ -129,7 +142,7 @@ export const settings = {
 } as const satisfies Record<string, Setting>
 
 type SettingName = keyof typeof settings
-type ValueOf<S extends Setting> = S extends IntegerSetting
+type ValueOf<S extends Setting> = S extends IntegerSetting | NumberSetting
   ? number
   : S extends BooleanSetting
     ? boolean
@@ -142,6 +155,7 @@ export type Config = { readonly [K in SettingName]: ValueOf<(typeof settings)[K]
 
 const allowed = (setting: Setting): string => {
   if (setting.kind === 'integer') return `a whole number from ${setting.minimum} to ${setting.maximum}`
+  if (setting.kind === 'number') return `a number from ${setting.minimum} to ${setting.maximum}`
   if (setting.kind === 'boolean') return 'true or false'
   if (setting.kind === 'choice') return `one of ${setting.choices.join(', ')}`
   return 'a text that is not empty'
@@ -150,9 +164,10 @@ const allowed = (setting: Setting): string => {
 const parseValue = (name: string, setting: Setting, text: string): string | number | boolean => {
   const refuse = () =>
     new DittographError('invalid_configuration', `${name} must be ${allowed(setting)}, not "${text}"`)
-  if (setting.kind === 'integer') {
+  if (setting.kind === 'integer' || setting.kind === 'number') {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < setting.minimum || value > setting.maximum) throw refuse()
+    const isWritten = setting.kind === 'integer' ? /^\d+$/.test(text) : /^\d+(\.\d+)?$/.test(text)
+    if (!isWritten || value < setting.minimum || value > setting.maximum) throw refuse()
     return value
   }
   if (setting.kind === 'boolean') {

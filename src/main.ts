@@ -36,6 +36,7 @@ const textsOf = (options: Record<string, unknown>): Record<string, string> => {
 const build = (config: Config, services: Services, logger: pino.Logger | false) =>
   buildApp(services, {
     bodyLimitBytes: config.BODY_LIMIT_BYTES,
+    exactMinThreshold: config.EXACT_MIN_THRESHOLD,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     logger,
     version,

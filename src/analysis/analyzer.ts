@@ -13,8 +13,8 @@ export type Sketch = {
   readonly urlKey: string | null
   readonly site: string | null
   readonly title: string | null
-  /** The page text (see page/text.ts). */
-  readonly text: string
+  /** The page text (see page/text.ts) in UTF-8; the caller's own. */
+  readonly text: Uint8Array
   readonly tokenCount: number
   readonly contentHash: Uint8Array
   readonly signature: Signature | null
@@ -44,11 +44,11 @@ export class Analyzer {
     return sketch && this.#kernel ? { ...sketch, tokens: this.#kernel.tokens() } : this.#readably(input)
   }
 
-  /** Fingerprints of the tokens of a page text, as it was kept. */
-  tokensOfText(pageText: string): TokenFingerprints {
-    const read = this.#kernel?.analyzeText(encoder.encode(pageText), this.options.tokenizer)
+  /** Fingerprints of the tokens of a page text, as it was kept: in UTF-8. */
+  tokensOfText(pageText: Uint8Array): TokenFingerprints {
+    const read = this.#kernel?.analyzeText(pageText, this.options.tokenizer)
     if (this.#kernel && read && !('fault' in read)) return this.#kernel.tokens()
-    return analyzeText(pageText, this.options).tokens
+    return analyzeText(Buffer.from(pageText).toString(), this.options).tokens
   }
 
   #sketch({ url, content }: PageInput): Sketch | null {
@@ -69,7 +69,7 @@ export class Analyzer {
       urlKey,
       site: host === null ? null : siteOfHost(host, this.options.siteRule),
       title,
-      text: decoder.decode(textBytes),
+      text: Buffer.from(textBytes),
       tokenCount,
       contentHash,
       signature,
@@ -85,8 +85,8 @@ export class Analyzer {
 
   #readably(input: PageInput): Sketch & { readonly tokens: TokenFingerprints } {
     try {
-      const { terms, ...analysis } = analyze(input, this.options)
-      return { ...analysis, tokenCount: terms.length }
+      const { terms, text, ...analysis } = analyze(input, this.options)
+      return { ...analysis, text: encoder.encode(text), tokenCount: terms.length }
     } catch (error) {
       if ('form' in input.content && (error instanceof SyntaxError || error instanceof TypeError))
         throw notJson()
@@ -96,7 +96,6 @@ export class Analyzer {
 }
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const notJson = (): DittographError =>
   new DittographError('invalid_body', 'The page is no valid JSON string in UTF-8')

@@ -87,7 +87,7 @@ export const usesSupershingles = (algorithm: Algorithm, site: SiteRelation): boo
   (algorithm === 'site-aware' && site !== 'different')
 
 /** Whether pairs that share a simhash band are candidates of an algorithm. */
-export const usesBands = (algorithm: Algorithm, site: SiteRelation): boolean =>
+export const usesBands = (algorithm: string, site: SiteRelation): boolean =>
   algorithm === 'simhash' || (algorithm === 'site-aware' && site !== 'same')
 
 /**
@@ -96,7 +96,7 @@ export const usesBands = (algorithm: Algorithm, site: SiteRelation): boolean =>
  */
 export const isResemblanceEnough = (
   value: number | null,
-  { minResemblance, algorithm }: { readonly minResemblance: number | null; readonly algorithm: Algorithm },
+  { minResemblance, algorithm }: { readonly minResemblance: number | null; readonly algorithm: string },
 ): boolean => {
   if (minResemblance === null) return algorithm !== 'site-aware' || value !== 0
   return minResemblance === 0 || (value !== null && value >= minResemblance)

@@ -21,7 +21,8 @@ export const resemblance = (a: Float64Array, b: Float64Array): Resemblance => {
 export const containment = (a: Float64Array, b: Float64Array): number =>
   ratio(intersectionSize(a, b), a.length)
 
-const intersectionSize = (a: Float64Array, b: Float64Array): number => {
+/** How many values two lists have in common, each in increasing order without repetition. O(|a| + |b|). */
+export const intersectionSize = (a: Float64Array, b: Float64Array): number => {
   let size = 0
   let i = 0
   let j = 0

@@ -13,7 +13,6 @@ export class PageMemory {
   readonly buffer = new SharedArrayBuffer(segmentBytes * segmentCount)
   readonly #bytes = new Uint8Array(this.buffer)
   readonly #taken = new Uint8Array(segmentCount)
-  #next = 0
 
   /** Copies the parts in, one after the other; null where no room is left. Give the range back when done. */
   put(parts: readonly Uint8Array[]): SharedRange | null {
@@ -33,19 +32,18 @@ export class PageMemory {
     this.#taken.fill(0, first, first + Math.ceil(length / segmentBytes))
   }
 
-  /** The first of `count` free segments in a row, sought from where the last ones were found. */
+  /**
+   * The first of `count` free segments in a row. Sought from the start, so that few are in use at all and stay in
+   * the processor's cache.
+   */
   #take(count: number): number | null {
-    if (count > segmentCount) return null
-    for (const from of [this.#next, 0]) {
-      let free = 0
-      for (let segment = from; segment < segmentCount; segment++) {
-        free = this.#taken[segment] === 0 ? free + 1 : 0
-        if (free < count) continue
-        const first = segment + 1 - count
-        this.#taken.fill(1, first, segment + 1)
-        this.#next = segment + 1
-        return first
-      }
+    let free = 0
+    for (let segment = 0; segment < segmentCount; segment++) {
+      free = this.#taken[segment] === 0 ? free + 1 : 0
+      if (free < count) continue
+      const first = segment + 1 - count
+      this.#taken.fill(1, first, segment + 1)
+      return first
     }
     return null
   }

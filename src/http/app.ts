@@ -31,6 +31,8 @@ export type AppOptions = {
   readonly bodyLimitBytes: number
   /** Longest time for a request to arrive, and longest pause of a body of many documents. */
   readonly requestTimeoutMs: number
+  /** Least threshold of an exact measure, the overlap apart. */
+  readonly exactMinThreshold: number
   readonly logger: Logger | false
   readonly version: string
 }
@@ -197,7 +199,7 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   app.setErrorHandler((error, request, reply) => {
     const problem = problemOfError(error, request.id)
     if (problem.status === 500) request.log.error({ err: error }, 'The request failed')
-    else if (problem.status > 501) request.log.warn({ err: error }, 'The request could not be served')
+    else if (problem.status > 500) request.log.warn({ err: error }, 'The request could not be served')
     return sendProblem(reply, problem)
   })
   app.setNotFoundHandler((request, reply) => {
@@ -214,10 +216,10 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   })
 
   await registerOpenapi(app, options.version)
-  await app.register(documentRoutes(services.documents, reader))
-  await app.register(nearDuplicateRoutes(services.nearDuplicates, reader))
+  await app.register(documentRoutes(services.documents, reader, options.exactMinThreshold))
+  await app.register(nearDuplicateRoutes(services.nearDuplicates, reader, options.exactMinThreshold))
   await app.register(comparisonRoutes(services.comparison, reader))
-  await app.register(jobRoutes(services.jobs, reader))
+  await app.register(jobRoutes(services.jobs, reader, options.exactMinThreshold))
   await app.register(operationRoutes(services.operations, metrics))
   return app
 }

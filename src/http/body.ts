@@ -8,6 +8,7 @@ import {
   type Gunzip,
 } from 'node:zlib'
 import { DittographError } from '../errors.ts'
+import { noteYoungGarbage } from '../young-garbage.ts'
 import { bodyError } from './validation.ts'
 
 type Decoder = Gunzip | BrotliDecompress
@@ -74,11 +75,42 @@ async function* plainChunks(raw: IncomingMessage): AsyncGenerator<Buffer> {
 export async function* readChunks(raw: IncomingMessage): AsyncGenerator<Buffer> {
   const createDecoder = decoderFactoryOf(raw)
   try {
-    yield* createDecoder === null ? plainChunks(raw) : decodedChunks(raw, createDecoder())
+    for await (const chunk of createDecoder === null
+      ? plainChunks(raw)
+      : decodedChunks(raw, createDecoder())) {
+      noteYoungGarbage(chunk.length)
+      yield chunk
+    }
   } finally {
     raw.resume()
   }
 }
+
+/**
+ * Hands each part of a body that is not encoded to `add`, as `readChunks` would: iterating takes a fifth of the
+ * time that a small request takes.
+ */
+const readPlain = (raw: IncomingMessage, add: (chunk: Buffer) => void): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      raw.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
+      settle()
+    }
+    const onData = (chunk: Buffer): void => {
+      noteYoungGarbage(chunk.length)
+      try {
+        add(chunk)
+      } catch (error) {
+        // The rest of the body is read and dropped, so that the connection can be used again.
+        end(() => reject(error))
+        raw.on('error', () => {}).resume()
+      }
+    }
+    const onEnd = (): void => end(resolve)
+    const onCut = (): void => end(() => reject(bodyError('', 'is cut short')))
+    if (raw.destroyed) onCut()
+    else raw.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+  })
 
 const leastCapacity = 16 * 1024
 const greatestSpare = 1024 * 1024
@@ -192,11 +224,13 @@ export const withBody = async <T>(
   const expected = isEncoded ? 0 : Number(raw.headers['content-length'] ?? 0)
   if (expected > limitBytes) throw tooLarge(limitBytes)
   const body = new GrowingBytes(memory)
+  const add = (chunk: Buffer): void => {
+    if (body.length + chunk.length > limitBytes) throw tooLarge(limitBytes)
+    body.append(chunk, expected)
+  }
   try {
-    for await (const chunk of readChunks(raw)) {
-      if (body.length + chunk.length > limitBytes) throw tooLarge(limitBytes)
-      body.append(chunk, expected)
-    }
+    if (isEncoded) for await (const chunk of readChunks(raw)) add(chunk)
+    else await readPlain(raw, add)
     return await use(body.view())
   } finally {
     body.clear()

@@ -1,5 +1,6 @@
-import { type Algorithm, defaultThresholds } from '../detect/decide.ts'
-import { DittographError } from '../errors.ts'
+import { defaultThresholds } from '../detect/decide.ts'
+import type { DittographError } from '../errors.ts'
+import { isMeasure } from '../join/measure.ts'
 import type { DuplicatesOptions } from '../service/service.ts'
 import type { algorithms, DuplicatesQuery, StoreQuery } from './schema/near-duplicates.ts'
 import { parameterError } from './validation.ts'
@@ -19,23 +20,21 @@ export const usedParameters = {
   identical: [],
 } as const satisfies Record<AlgorithmName, readonly (keyof DuplicatesQuery)[]>
 
+const defaultThreshold = 0.8
+
 const commonParameters = ['minResemblance', 'site', 'order'] as const
 const specialParameters = [...new Set(Object.values(usedParameters).flat())]
 
-const isAvailable = (name: AlgorithmName): name is Algorithm =>
-  !(usedParameters[name] as readonly string[]).includes('threshold')
-
 type SearchQuery = Omit<DuplicatesQuery, 'limit' | 'cursor'>
+type PairQuery = Omit<SearchQuery, 'order'>
 
-/** The error about an option, by its name. */
-type Refuse = (name: string, detail: string) => DittographError
+/** Where options come from: those there that go with every algorithm, and the error about one by its name. */
+export type OptionSource = {
+  readonly common: readonly string[]
+  readonly refuse: (name: string, detail: string) => DittographError
+}
 
-const checkUse = (
-  algorithm: AlgorithmName,
-  query: SearchQuery,
-  common: readonly string[],
-  refuse: Refuse,
-): void => {
+const checkUse = (algorithm: AlgorithmName, query: PairQuery, { common, refuse }: OptionSource): void => {
   const used: readonly string[] = usedParameters[algorithm]
   for (const name of specialParameters) {
     if (query[name] === undefined || used.includes(name)) continue
@@ -44,33 +43,35 @@ const checkUse = (
   }
 }
 
-const checkThreshold = (algorithm: AlgorithmName, threshold: number | undefined, refuse: Refuse): void => {
-  if (threshold === undefined) return
+/** Of an exact measure; `least` is what a setting allows for all but the overlap. */
+const thresholdOf = (
+  algorithm: AlgorithmName,
+  threshold: number | undefined,
+  least: number,
+  { refuse }: OptionSource,
+): number => {
   if (algorithm === 'overlap') {
+    if (threshold === undefined) return 1
     if (!Number.isSafeInteger(threshold))
       throw refuse('threshold', 'must be a whole number of 1 or more for the algorithm overlap')
-  } else if (threshold > 1) throw refuse('threshold', 'must be above 0 and at most 1')
+    return threshold
+  }
+  if (threshold === undefined) return Math.max(defaultThreshold, least)
+  if (threshold > 1) throw refuse('threshold', 'must be above 0 and at most 1')
+  if (isMeasure(algorithm) && threshold < least)
+    throw refuse('threshold', `must be ${least} or more: that is the setting EXACT_MIN_THRESHOLD`)
+  return threshold
 }
 
-/**
- * What pairs are sought, for a search or a join. Throws what `refuse` makes of an option that is wrong, or
- * `algorithm_not_available` where nothing else is wrong.
- */
+/** Which pairs are sought, by a search or a join. Throws what the source makes of an option that is wrong. */
 export const pairOptions = (
-  query: Omit<SearchQuery, 'order'>,
-  common: readonly string[],
-  refuse: Refuse,
-): Pick<DuplicatesOptions, 'algorithm' | 'thresholds' | 'minResemblance' | 'site'> => {
+  query: PairQuery,
+  leastThreshold: number,
+  source: OptionSource,
+): Omit<DuplicatesOptions, 'order' | 'limit' | 'cursor'> => {
   const algorithm = query.algorithm ?? 'site-aware'
-  checkUse(algorithm, query, common, refuse)
-  checkThreshold(algorithm, query.threshold, refuse)
-  if (!isAvailable(algorithm))
-    throw new DittographError(
-      'algorithm_not_available',
-      `This version does not have the algorithm ${algorithm}; it has ${Object.keys(usedParameters)
-        .filter((name) => isAvailable(name as AlgorithmName))
-        .join(', ')}`,
-    )
+  checkUse(algorithm, query, source)
+  const threshold = thresholdOf(algorithm, query.threshold, leastThreshold, source)
   return {
     algorithm,
     thresholds: {
@@ -78,30 +79,34 @@ export const pairOptions = (
       minAgreeingBits: query.minAgreeingBits ?? defaultThresholds.minAgreeingBits,
       combinedMinAgreeingBits: query.combinedMinAgreeingBits ?? defaultThresholds.combinedMinAgreeingBits,
     },
+    exact: { threshold, features: query.features ?? 'shingles' },
     minResemblance: query.minResemblance ?? null,
     site: query.site ?? 'any',
   }
 }
 
-const searchOptions = ({ order = 'similarity', ...query }: SearchQuery) => ({
-  ...pairOptions(query, commonParameters, parameterError),
+const searchOptions = ({ order = 'similarity', ...query }: SearchQuery, leastThreshold: number) => ({
+  ...pairOptions(query, leastThreshold, { common: commonParameters, refuse: parameterError }),
   order,
 })
 
-/** The options of a search. Throws `invalid_parameter` or `algorithm_not_available`. */
-export const duplicatesOptions = (query: DuplicatesQuery): DuplicatesOptions => ({
-  ...searchOptions(query),
+/** The options of a search; `leastThreshold` is for the exact measures. Throws `invalid_parameter`. */
+export const duplicatesOptions = (query: DuplicatesQuery, leastThreshold: number): DuplicatesOptions => ({
+  ...searchOptions(query, leastThreshold),
   limit: query.limit ?? 50,
   cursor: query.cursor ?? null,
 })
 
 /**
  * The options of the search that goes with storing, null where none is asked for. Throws `invalid_parameter`,
- * also for options of a search that is not made, or `algorithm_not_available`.
+ * also for options of a search that is not made.
  */
-export const storeDuplicatesOptions = (query: StoreQuery): DuplicatesOptions | null => {
+export const storeDuplicatesOptions = (
+  query: StoreQuery,
+  leastThreshold: number,
+): DuplicatesOptions | null => {
   const { duplicates = 0, url: _url, ...search } = query
-  const options = searchOptions(search)
+  const options = searchOptions(search, leastThreshold)
   if (duplicates > 0) return { ...options, limit: duplicates, cursor: null }
   const [name] = [...specialParameters, 'algorithm' as const, ...commonParameters].filter(
     (parameter) => search[parameter] !== undefined,

@@ -1,14 +1,21 @@
+import { DittographError } from '../errors.ts'
+import { isMeasure } from '../join/measure.ts'
 import { canonicalCriteria, type JobRequest } from '../service/job-service.ts'
 import { parseJson } from './body.ts'
-import { pairOptions } from './duplicates-query.ts'
+import { type OptionSource, pairOptions } from './duplicates-query.ts'
 import { NewClusters, NewJoin } from './schema/job.ts'
 import { bodyError, bodyValidator } from './validation.ts'
 
 const validateJoin = bodyValidator(NewJoin)
 const validateClusters = bodyValidator(NewClusters)
 
-/** A job from the bytes of its JSON object, with all defaults. Throws `invalid_body` or `algorithm_not_available`. */
-export const jobFromJson = (bytes: Buffer): JobRequest => {
+const optionSource: OptionSource = {
+  common: ['minResemblance', 'site'],
+  refuse: (name, detail) => bodyError(`/${name}`, detail),
+}
+
+/** A job from the bytes of its JSON object, with all defaults; `leastThreshold` is for the exact measures. Throws `invalid_body` or `algorithm_not_available`. */
+export const jobFromJson = (bytes: Buffer, leastThreshold: number): JobRequest => {
   const value = parseJson(bytes)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
   if (kind === 'clusters') {
@@ -17,8 +24,9 @@ export const jobFromJson = (bytes: Buffer): JobRequest => {
   }
   if (kind !== undefined && kind !== 'join') throw bodyError('/kind', 'must be one of join, clusters')
   const { kind: _kind, ...query } = validateJoin(value)
-  const options = pairOptions(query, ['minResemblance', 'site'], (name, detail) =>
-    bodyError(`/${name}`, detail),
-  )
-  return { kind: 'join', ...options }
+  const options = pairOptions(query, leastThreshold, optionSource)
+  const { algorithm, thresholds, minResemblance, site } = options
+  if (isMeasure(algorithm))
+    throw new DittographError('algorithm_not_available', `This version has no join by ${algorithm}`)
+  return { kind: 'join', algorithm, thresholds, minResemblance, site }
 }

@@ -1,3 +1,5 @@
+import { createStringEndFinder } from '../kernel/string-end.ts'
+
 /** A JSON object and, apart from it, the inside of the one string in it that is a page. */
 export type SplitDocument = {
   /** The object with an empty string in the place of the page. */
@@ -7,13 +9,14 @@ export type SplitDocument = {
 }
 
 const quote = 0x22
-const backslash = 0x5c
 const openBrace = 0x7b
 const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 const colon = 0x3a
 const comma = 0x2c
+
+const findEnd = createStringEndFinder()
 
 const pageMembers = [Buffer.from('"html"'), Buffer.from('"text"')]
 
@@ -62,15 +65,7 @@ const skipSpace = (bytes: Buffer, start: number): number => {
 }
 
 /** Behind the closing quote of the string that begins at `start`; beyond the end where it is not closed. */
-const stringEnd = (bytes: Buffer, start: number): number => {
-  let at = start + 1
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === quote) return at + 1
-    if (byte === backslash) at++
-  }
-  return bytes.length + 1
-}
+const stringEnd = (bytes: Buffer, start: number): number => findEnd(bytes, start + 1) + 1
 
 /** Behind an object, array, number or word: where the next comma or closing brace of its own level is. */
 const otherValueEnd = (bytes: Buffer, start: number): number => {

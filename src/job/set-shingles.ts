@@ -1,6 +1,5 @@
 import type { Analyzer } from '../analysis/analyzer.ts'
-import { k } from '../signature/scheme.ts'
-import { shingleSet } from '../signature/shingle.ts'
+import { featureSet } from '../signature/features.ts'
 import type { SnapshotSource } from '../store/snapshot.ts'
 
 const mostBytesCached = 128 * 1024 * 1024
@@ -24,7 +23,7 @@ export class SetShingles {
     let shingles = this.#cache.get(set)
     if (shingles === undefined) {
       const text = this.#textOf(set)
-      shingles = text === null ? null : shingleSet(this.#analyzer.tokensOfText(text), k)
+      shingles = text === null ? null : featureSet(this.#analyzer.tokensOfText(text), 'shingles')
       this.#bytes += shingles?.byteLength ?? 0
     } else this.#cache.delete(set)
     this.#cache.set(set, shingles)
@@ -36,7 +35,7 @@ export class SetShingles {
     return shingles
   }
 
-  #textOf(set: number): string | null {
+  #textOf(set: number): Uint8Array | null {
     const { firstMember, memberNumbers } = this.#source.snapshot
     const first = firstMember[set] as number
     const end = Math.min(firstMember[set + 1] as number, first + mostMembersAsked)

@@ -5,7 +5,7 @@ import { plainHost } from '../page/url.ts'
 import { fingerprintTerms } from '../signature/fingerprint.ts'
 import type { Signature, TokenFingerprints } from '../signature/signature.ts'
 import { type CharacterTable, characterTable } from './character-table.ts'
-import { kernelBinary } from './kernel-binary.ts'
+import { kernelModule } from './module.ts'
 import { type NamedReference, namedReferences } from './references.ts'
 
 /** The greatest page, in bytes as it comes in; a greater one is a fault, and the caller takes the readable version. */
@@ -99,20 +99,11 @@ type Tables = {
 
 const faults = ['invalid-utf8', 'invalid-json'] as const
 
-/** (func (result v128) i32.const 0 i8x16.splat) */
-const simdProbe = Uint8Array.of(
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
-  ...[0x03, 0x02, 0x01, 0x00, 0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b],
-)
-
 /** Made once: they take some 60 ms. */
-const tables: Tables | null = WebAssembly.validate(simdProbe)
-  ? {
-      module: new WebAssembly.Module(Buffer.from(kernelBinary, 'base64')),
-      characters: characterTable(),
-      references: namedReferences(),
-    }
-  : null
+const tables: Tables | null =
+  kernelModule === null
+    ? null
+    : { module: kernelModule, characters: characterTable(), references: namedReferences() }
 
 /** A kernel of its own, with about 2 MiB of memory; null where WebAssembly has no SIMD here. */
 export function createKernel(): Kernel | null {

@@ -91,7 +91,10 @@ export class Comparison implements ComparisonService {
     if (record === null) throw new DittographError('document_not_found', `No document has the id "${id}"`)
     const kept = (await this.#store.texts([id])).get(id)
     const text = kept?.set === record.set ? kept.text : null
-    return { ...record, content: text === null ? null : analyzeText(text, this.#analysis) }
+    return {
+      ...record,
+      content: text === null ? null : analyzeText(Buffer.from(text).toString(), this.#analysis),
+    }
   }
 }
 

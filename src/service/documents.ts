@@ -2,6 +2,7 @@ import type { Analyzer } from '../analysis/analyzer.ts'
 import { DittographError } from '../errors.ts'
 import { normalizeUrl } from '../page/url.ts'
 import type { DocumentRecord, PutOperation, Store, WriteResult } from '../store/store.ts'
+import { noteYoungGarbage } from '../young-garbage.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
 import { deriveDocumentId } from './document-id.ts'
 import type { NearDuplicates } from './near-duplicates.ts'
@@ -145,7 +146,7 @@ export class Documents implements DocumentService {
         'text_not_kept',
         'This document was stored with KEEP_TEXT=false: post it again',
       )
-    return kept.text
+    return Buffer.from(kept.text).toString()
   }
 
   async delete(id: string): Promise<void> {
@@ -186,7 +187,7 @@ export class Documents implements DocumentService {
     const { status, identicalTo, set, sequence } = result
     const view: StoredDocument = { id, url, site, status, tokenCount, identicalTo }
     if (duplicates === null) return view
-    const subject = { id, set, site, signature, shingles: null, storedBefore: sequence }
+    const subject = { id, set, site, signature, tokens: null, storedBefore: sequence }
     return { ...view, duplicates: (await this.#nearDuplicates.find(subject, duplicates)).duplicates }
   }
 
@@ -204,6 +205,7 @@ export class Documents implements DocumentService {
     const started = performance.now()
     const { text, ...sketch } = this.#analyzer.sketch(input.page)
     this.#stages.observe('analyze', (performance.now() - started) / 1000)
+    noteYoungGarbage(text.byteLength)
     return {
       kind: 'put',
       ...sketch,

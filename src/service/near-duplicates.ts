@@ -8,26 +8,25 @@ import {
   isResemblanceEnough,
   type Thresholds,
   usesBands,
-  usesSupershingles,
 } from '../detect/decide.ts'
 import { resemblance } from '../detect/resemblance.ts'
-import { bSimilarity, cSimilarity } from '../detect/similarity.ts'
 import { DittographError } from '../errors.ts'
+import { isMeasure } from '../join/measure.ts'
 import { sameSite } from '../page/site.ts'
-import { k } from '../signature/scheme.ts'
-import { shingleSet } from '../signature/shingle.ts'
-import type { Signature } from '../signature/signature.ts'
-import type { Candidate, DocumentNumber, Member, SetNumber, Store } from '../store/store.ts'
+import { featureSet } from '../signature/features.ts'
+import type { DocumentNumber, Member, SetNumber, Store } from '../store/store.ts'
+import type { Budget, CandidateSource, Similarities, Subject } from './candidates.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
+import { ExactCandidates } from './exact-candidates.ts'
+import type { FeatureSets } from './feature-sets.ts'
 import { createPacer } from './pacer.ts'
 import type { DuplicateItem, DuplicatesAnswer, DuplicatesOptions, NearDuplicateService } from './service.ts'
-import type { ShingleSets } from './shingle-sets.ts'
+import { SketchCandidates } from './sketch-candidates.ts'
 import type { StageTimer } from './stage-timer.ts'
 
-const setsInProbePage = 512
 const membersInPage = 512
 /** Texts read for one answer; where it is reached the page ends early, with a cursor. */
-const mostCharactersRead = 16 * 1024 * 1024
+const mostBytesRead = 16 * 1024 * 1024
 
 /**
  * What site-aware asks of a pair beyond its sketches, unless the query says what resemblance it wants. Across
@@ -36,25 +35,10 @@ const mostCharactersRead = 16 * 1024 * 1024
  */
 export const leastCommonShingles = 1
 
-/** The page that near-duplicates are sought of, stored or not. */
-export type Subject = {
-  readonly id: string | null
-  readonly set: SetNumber | null
-  readonly site: string | null
-  readonly signature: Signature | null
-  /** Known for a page that came with the query; a stored one's is made from its kept text when needed. */
-  readonly shingles: Float64Array | null
-  /** Only documents with a lower number count; null for no bound. */
-  readonly storedBefore: DocumentNumber | null
-}
-
 /** A near-duplicate as found: everything but its resemblance. */
 type Found = Omit<DuplicateItem, 'resemblance'> & { readonly set: SetNumber; readonly number: DocumentNumber }
 
 type Position = { readonly set: SetNumber; readonly number: DocumentNumber }
-
-/** What is left of the work that one page of an answer may do. */
-type Budget = { examined: number; readonly limit: number }
 
 /** The thresholds that an algorithm looks at, in the order in which they are documented. */
 export const thresholdsOf = (algorithm: Algorithm, thresholds: Thresholds): Record<string, number> => {
@@ -76,20 +60,24 @@ const bestFirst = (a: Found, b: Found): number => b.similarity - a.similarity ||
 export class NearDuplicates implements NearDuplicateService {
   readonly #store: Store
   readonly #analyzer: Analyzer
-  readonly #shingleSets: ShingleSets
+  readonly #featureSets: FeatureSets
+  readonly #sketchCandidates: CandidateSource
+  readonly #exactCandidates: CandidateSource
   readonly #stages: StageTimer
   readonly #workLimit: number
 
   constructor(parts: {
     store: Store
     analyzer: Analyzer
-    shingleSets: ShingleSets
+    featureSets: FeatureSets
     stages: StageTimer
     workLimit: number
   }) {
     this.#store = parts.store
     this.#analyzer = parts.analyzer
-    this.#shingleSets = parts.shingleSets
+    this.#featureSets = parts.featureSets
+    this.#sketchCandidates = new SketchCandidates(parts.store, parts.stages)
+    this.#exactCandidates = new ExactCandidates(parts.store, parts.featureSets, parts.stages)
     this.#stages = parts.stages
     this.#workLimit = parts.workLimit
   }
@@ -98,40 +86,45 @@ export class NearDuplicates implements NearDuplicateService {
     const record = await this.#store.get(id)
     if (record === null) throw new DittographError('document_not_found', 'No document has this id')
     const { set, site, signature } = record
-    return this.find({ id, set, site, signature, shingles: null, storedBefore: null }, options)
+    return this.find({ id, set, site, signature, tokens: null, storedBefore: null }, options)
   }
 
   async ofPage(page: PageInput, options: DuplicatesOptions): Promise<DuplicatesAnswer> {
     const { site, signature, tokens, contentHash } = this.#analyzer.sketchWithTokens(page)
     const set = await this.#store.findSet(contentHash)
-    const shingles = shingleSet(tokens, k)
-    return this.find({ id: null, set, site, signature, shingles, storedBefore: null }, options)
+    return this.find({ id: null, set, site, signature, tokens, storedBefore: null }, options)
   }
 
   async find(subject: Subject, options: DuplicatesOptions): Promise<DuplicatesAnswer> {
-    const thresholds = thresholdsOf(options.algorithm, options.thresholds)
+    const { algorithm, exact } = options
+    const thresholds = isMeasure(algorithm)
+      ? { threshold: exact.threshold }
+      : thresholdsOf(algorithm, options.thresholds)
     const query = JSON.stringify([
       subject.id,
       subject.signature === null ? null : Buffer.from(subject.signature.simhash).toString('hex'),
-      options.algorithm,
+      algorithm,
       thresholds,
+      isMeasure(algorithm) ? exact.features : null,
       options.minResemblance,
       options.site,
       options.order,
     ])
-    const budget: Budget = { examined: 0, limit: this.#workLimit }
+    const budget: Budget = { examined: 0, limit: this.#workLimit, unverified: 0 }
     const page =
       options.order === 'id'
         ? await this.#pageInSetOrder(subject, options, query, budget)
         : await this.#pageBestFirst(subject, options, query, budget)
-    if (!page.complete) this.#stages.countIncomplete()
+    const complete = page.complete && budget.unverified === 0
+    if (!complete) this.#stages.countIncomplete()
     return {
       document: subject.id,
-      algorithm: options.algorithm,
+      algorithm,
       thresholds,
       ...page,
-      examined: budget.examined,
-      recall: usesBands(options.algorithm, options.site) ? bandRecall(options.thresholds.minAgreeingBits) : 1,
+      complete,
+      examined: Math.ceil(budget.examined),
+      recall: usesBands(algorithm, options.site) ? bandRecall(options.thresholds.minAgreeingBits) : 1,
     }
   }
 
@@ -203,14 +196,9 @@ export class NearDuplicates implements NearDuplicateService {
     if (subject.signature === null) return
     const pace = createPacer()
     let start = position
-    for await (const page of this.#candidatePages(
-      subject,
-      subject.signature,
-      options,
-      position.set,
-      budget,
-    )) {
-      const verified = this.#verify(subject, subject.signature, page.candidates, options)
+    const source = isMeasure(options.algorithm) ? this.#exactCandidates : this.#sketchCandidates
+    for await (const page of source.pages(subject, options, position.set, budget)) {
+      const { verified } = page
       const sets = [...verified.keys()]
       await pace()
       while (sets.length > 0) {
@@ -233,74 +221,23 @@ export class NearDuplicates implements NearDuplicateService {
     }
   }
 
-  /** Pages of candidates from the set of the position on, that set included (some of its members may be left). */
-  async *#candidatePages(
-    subject: Subject,
-    signature: Signature,
-    options: DuplicatesOptions,
-    fromSet: SetNumber,
-    budget: Budget,
-  ): AsyncGenerator<{ candidates: readonly Candidate[]; frontier: SetNumber | null }> {
-    if (options.algorithm === 'identical') {
-      if (subject.set !== null) yield { candidates: [{ set: subject.set, signature }], frontier: null }
-      return
-    }
-    const { minSupershingles } = options.thresholds
-    let after: SetNumber | null = Math.max(0, fromSet - 1)
-    while (after !== null) {
-      const started = performance.now()
-      const page = await this.#store.probe({
-        signature,
-        minSupershingles: usesSupershingles(options.algorithm, options.site) ? minSupershingles : null,
-        bands: usesBands(options.algorithm, options.site),
-        after,
-        limit: Math.max(1, Math.min(setsInProbePage, budget.limit - budget.examined)),
-      })
-      this.#stages.observe('probe', (performance.now() - started) / 1000)
-      budget.examined += page.examined
-      after = page.frontier
-      yield { candidates: page.candidates, frontier: page.frontier }
-    }
-  }
-
-  /** Exact similarities, by set, of the candidates that could be near-duplicates on one site or on two. */
-  #verify(
-    subject: Subject,
-    signature: Signature,
-    candidates: readonly Candidate[],
-    options: DuplicatesOptions,
-  ): Map<SetNumber, { bSimilarity: number; cSimilarity: number; identical: boolean }> {
-    const started = performance.now()
-    const verified = new Map<SetNumber, { bSimilarity: number; cSimilarity: number; identical: boolean }>()
-    for (const candidate of candidates) {
-      const similarities = {
-        bSimilarity: bSimilarity(signature, candidate.signature),
-        cSimilarity: cSimilarity(signature, candidate.signature),
-        identical: candidate.set === subject.set,
-      }
-      const accepts = (onSameSite: boolean) =>
-        decide(options.algorithm, { ...similarities, sameSite: onSameSite }, options.thresholds)
-      if (accepts(true) || accepts(false)) verified.set(candidate.set, similarities)
-    }
-    this.#stages.observe('verify', (performance.now() - started) / 1000)
-    return verified
-  }
-
   #decide(
     subject: Subject,
     member: Member,
-    similarities: { bSimilarity: number; cSimilarity: number; identical: boolean },
+    similarities: Similarities,
     options: DuplicatesOptions,
   ): Found | null {
     if (member.id === subject.id) return null
     if (subject.storedBefore !== null && member.number >= subject.storedBefore) return null
     const onSameSite = sameSite(subject.site, member.site)
     if (options.site !== 'any' && onSameSite !== (options.site === 'same')) return null
-    const evidence = { ...similarities, sameSite: onSameSite }
-    if (!decide(options.algorithm, evidence, options.thresholds)) return null
+    const { exact, ...sketched } = similarities
+    const evidence = { ...sketched, sameSite: onSameSite }
     const { set, number, id, url, site } = member
-    const similarity = decidingSimilarity(options.algorithm, evidence)
-    return { set, number, id, url, site, ...evidence, similarity }
+    const found = { set, number, id, url, site, ...evidence }
+    if (isMeasure(options.algorithm)) return exact === null ? null : { ...found, similarity: exact }
+    if (!decide(options.algorithm, evidence, options.thresholds)) return null
+    return { ...found, similarity: decidingSimilarity(options.algorithm, evidence) }
   }
 
   /**
@@ -309,23 +246,23 @@ export class NearDuplicates implements NearDuplicateService {
    */
   #resemblanceReader(subject: Subject, options: DuplicatesOptions) {
     const pace = createPacer()
-    let charactersRead = 0
-    let own: Float64Array | null | undefined = subject.shingles ?? undefined
+    let bytesRead = 0
+    let own = subject.tokens === null ? undefined : featureSet(subject.tokens, 'shingles')
     const ownShingles = async (): Promise<Float64Array | null> => {
       if (own === undefined && subject.set !== null && subject.id !== null)
-        own = (await this.#shingleSets.of(subject.set, subject.id)).shingles
+        own = (await this.#featureSets.of(subject.set, subject.id, 'shingles')).values ?? undefined
       return own ?? null
     }
     const exact = async (found: Found): Promise<number | null> => {
       if (found.identical) return 1
       const a = await ownShingles()
       if (a === null) return null
-      const b = await this.#shingleSets.of(found.set, found.id)
-      charactersRead += b.charactersRead
-      return b.shingles === null ? null : resemblance(a, b.shingles).value
+      const b = await this.#featureSets.of(found.set, found.id, 'shingles')
+      bytesRead += b.bytesRead
+      return b.values === null ? null : resemblance(a, b.values).value
     }
     return {
-      isExhausted: () => charactersRead >= mostCharactersRead,
+      isExhausted: () => bytesRead >= mostBytesRead,
       complete: async (found: Found): Promise<DuplicateItem | null> => {
         await pace()
         const started = performance.now()

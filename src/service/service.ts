@@ -1,6 +1,8 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import type { Algorithm, Thresholds } from '../detect/decide.ts'
 import type { DittographError } from '../errors.ts'
+import type { Measure } from '../join/measure.ts'
+import type { Features } from '../signature/features.ts'
 import type { JobService } from './job-service.ts'
 
 /** One document to store, as the HTTP layer read it. `id` null: derived from the URL, or minted. */
@@ -12,8 +14,10 @@ export type DocumentInput = {
 }
 
 export type DuplicatesOptions = {
-  readonly algorithm: Algorithm // exact measures are refused by the HTTP layer with 501 algorithm_not_available before this
+  readonly algorithm: Algorithm | Measure
   readonly thresholds: Thresholds
+  /** What the exact measures look at: `threshold` is from 0 (not itself) to 1, a whole number for the overlap. */
+  readonly exact: { readonly threshold: number; readonly features: Features }
   /** null: not asked for; site-aware then still leaves out pairs without a common shingle. */
   readonly minResemblance: number | null
   readonly site: 'any' | 'same' | 'different'
@@ -34,7 +38,7 @@ export type DuplicateItem = {
 }
 export type DuplicatesAnswer = {
   document: string | null
-  algorithm: Algorithm
+  algorithm: Algorithm | Measure
   thresholds: Record<string, number>
   duplicates: DuplicateItem[]
   examined: number

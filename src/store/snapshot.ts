@@ -32,7 +32,7 @@ export interface SnapshotSource {
   readonly snapshot: Snapshot
   /** The document as it was at the moment of the snapshot. */
   document(number: number): SnapshotDocument
-  /** The kept text of a document by its number; null where none is kept, or the document was replaced or deleted since. */
-  text(number: number): string | null
+  /** The kept text of a document by its number, in UTF-8; null where none is kept, or the document was replaced or deleted since. */
+  text(number: number): Uint8Array | null
   close(): void
 }

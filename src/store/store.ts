@@ -42,8 +42,8 @@ export type PutOperation = {
   readonly tokenCount: number
   readonly contentHash: Uint8Array
   readonly signature: Signature | null
-  /** The text to keep, null to keep none. */
-  readonly text: string | null
+  /** The text to keep, in UTF-8; null to keep none. */
+  readonly text: Uint8Array | null
   readonly fetchedAt: string | null
   readonly metadata: string | null
   /** Milliseconds since 1970: createdAt of a new id (a replaced one keeps its own), and updatedAt. */
@@ -106,6 +106,25 @@ export type ProbePage = {
   readonly frontier: SetNumber | null
 }
 
+/** Sets by the number of their tokens, with a text of theirs. */
+export type ScanQuery = {
+  readonly minTokens: number
+  readonly maxTokens: number
+  /** Frontier: only sets with a greater number are returned. 0 to start. */
+  readonly after: SetNumber
+  /** Most sets to return, >= 1. A page ends earlier where many sets have another number of tokens. */
+  readonly limit: number
+}
+
+export type ScanPage = {
+  /** In increasing order of `set`; `text`, in UTF-8, is null where no member has one. */
+  readonly sets: readonly (Candidate & { readonly text: Uint8Array | null })[]
+  /** Sets looked at; those with another number of tokens count 1/64, as passing them over is that much less work. */
+  readonly examined: number
+  /** Where to go on (`after` of the next call); null at the end. */
+  readonly frontier: SetNumber | null
+}
+
 /** Documents that meet every condition given. */
 export type ListQuery = {
   /** The normalised URL, equal to `urlKey` of the put. */
@@ -115,7 +134,7 @@ export type ListQuery = {
   readonly limit: number
 }
 
-export type KeptText = { readonly set: SetNumber; readonly text: string | null }
+export type KeptText = { readonly set: SetNumber; readonly text: Uint8Array | null }
 
 /** `postings`: of all stored signatures, one for each supershingle and each band. */
 export type StoreCounts = { readonly documents: number; readonly sets: number; readonly postings: number }
@@ -139,13 +158,15 @@ export interface Store {
   write(operations: readonly (PutOperation | DeleteOperation)[]): Promise<readonly WriteResult[]>
   get(id: string): Promise<DocumentRecord | null>
   /**
-   * Kept texts by document id, each with the identity set that the document was in when the text was read;
+   * Kept texts, in UTF-8, by document id, each with the identity set that the document was in when the text was read;
    * `text` is null where none was kept; an unknown document is absent.
    */
   texts(ids: readonly string[]): Promise<ReadonlyMap<string, KeptText>>
   list(query: ListQuery): Promise<readonly DocumentRecord[]>
   findSet(contentHash: Uint8Array): Promise<SetNumber | null>
   probe(query: ProbeQuery): Promise<ProbePage>
+  /** Goes through all sets that have tokens. */
+  scan(query: ScanQuery): Promise<ScanPage>
   /**
    * Members of the given sets (ascending), ordered by set and then by number, at most `limit`; of the first
    * set only those with a number greater than `after`.

@@ -48,19 +48,16 @@ const special = {
   features: 'tokens',
 }
 const common = { minResemblance: '0.5', site: 'same', order: 'id', limit: '7', cursor: 'abc' }
-const exact = ['jaccard', 'cosine', 'dice', 'overlap']
 
 describe('the options of a search', () => {
   test.each(Object.keys(used))(
     '%s takes the options it uses, and refuses each of the others by name',
     async (algorithm) => {
-      const isExact = exact.includes(algorithm)
-      const served = isExact ? 501 : 200
-      const cursor = isExact ? common.cursor : await cursorOf(`algorithm=${algorithm}`)
+      const cursor = await cursorOf(`algorithm=${algorithm}`)
       for (const [name, value] of Object.entries({ ...special, ...common, cursor })) {
         const answer = await ask(`algorithm=${algorithm}&${name}=${value}`)
         if (name in common || used[algorithm]?.includes(name))
-          expect([name, answer.statusCode]).toEqual([name, served])
+          expect([name, answer.statusCode]).toEqual([name, 200])
         else {
           expect([name, answer.statusCode]).toEqual([name, 400])
           expect(answer.json().errors[0].pointer).toBe(name)
@@ -74,6 +71,7 @@ describe('the options of a search', () => {
     expect(await optionsOf('')).toEqual({
       algorithm: 'site-aware',
       thresholds: defaultThresholds,
+      exact: { threshold: 0.8, features: 'shingles' },
       minResemblance: null,
       site: 'any',
       order: 'similarity',
@@ -94,6 +92,7 @@ describe('the options of a search', () => {
     const given = {
       algorithm: 'site-aware',
       thresholds: { minSupershingles: 6, minAgreeingBits: 0, combinedMinAgreeingBits: 384 },
+      exact: { threshold: 0.8, features: 'shingles' },
       minResemblance: 0.25,
       site: 'different',
       order: 'id',
@@ -105,6 +104,10 @@ describe('the options of a search', () => {
     })
     expect((await ask(`${query}&limit=1000&cursor=x%2By`)).json().code).toBe('invalid_cursor')
     expect(recording.calls.options.at(-1)).toEqual({ ...given, cursor: 'x+y' })
+    expect(await optionsOf('algorithm=cosine&threshold=0.93&features=tokens')).toMatchObject({
+      algorithm: 'cosine',
+      exact: { threshold: 0.93, features: 'tokens' },
+    })
   })
 
   const bad: readonly [string, string][] = [
@@ -150,14 +153,16 @@ describe('the options of a search', () => {
 
   const exactThresholds: readonly [string, string, number][] = [
     ['jaccard', '0', 400],
-    ['jaccard', '1', 501],
+    ['jaccard', '1', 200],
+    ['jaccard', '0.5', 200],
+    ['jaccard', '0.49', 400],
     ['jaccard', '1.1', 400],
-    ['cosine', '0.000001', 501],
+    ['cosine', '0.000001', 400],
     ['dice', '2', 400],
     ['overlap', '0.5', 400],
     ['overlap', '1.5', 400],
     ['overlap', '0', 400],
-    ['overlap', '5', 501],
+    ['overlap', '5', 200],
     ['overlap', `1${'0'.repeat(400)}`, 400],
     ['jaccard', 'NaN', 400],
   ]

@@ -110,6 +110,7 @@ export const recordingApp = async (
   const recording = await recordingServices(settings)
   const app = await buildApp(recording.services, {
     bodyLimitBytes,
+    exactMinThreshold: 0.5,
     requestTimeoutMs: 60_000,
     logger: false,
     version: '0.0.0',

@@ -18,6 +18,13 @@ let running: RunningServices
 let app: FastifyInstance
 let port: number
 const documents = 120
+const appOptions = {
+  bodyLimitBytes: 64 * 1024,
+  requestTimeoutMs: 60_000,
+  exactMinThreshold: 0.5,
+  logger: false,
+  version: '0.0.0',
+} as const
 beforeAll(async () => {
   await fillSlowCollection(join(directory, 'test.db'))
   running = await openInDirectory(directory)
@@ -25,12 +32,7 @@ beforeAll(async () => {
     running,
     Array.from({ length: documents }, (_, i) => textInput(`page-${i}`, 'the same words on every page')),
   )
-  app = await buildApp(running.services, {
-    bodyLimitBytes: 64 * 1024,
-    requestTimeoutMs: 60_000,
-    logger: false,
-    version: '0.0.0',
-  })
+  app = await buildApp(running.services, appOptions)
   port = await listen(app)
 }, 60_000)
 afterAll(async () => {
@@ -153,7 +155,7 @@ describe('GET /jobs/{id}/pairs', () => {
           },
         },
       },
-      { bodyLimitBytes: 1024, requestTimeoutMs: 60_000, logger: false, version: '0.0.0' },
+      appOptions,
     )
     const outgoing = request({
       port: await listen(counting),
@@ -244,12 +246,7 @@ describe('GET /jobs/{id}/events', () => {
   })
 
   test('does not keep the application from closing', async () => {
-    const other = await buildApp(running.services, {
-      bodyLimitBytes: 1024,
-      requestTimeoutMs: 60_000,
-      logger: false,
-      version: '0.0.0',
-    })
+    const other = await buildApp(running.services, appOptions)
     const otherPort = await listen(other)
     const { id } = (await post(slow)).json()
     const answer = await fetch(`http://127.0.0.1:${otherPort}/jobs/${id}/events`)

@@ -64,12 +64,17 @@ const failures: readonly [string, InjectOptions, number, string][] = [
     400,
     'invalid_parameter',
   ],
-  ['an exact measure', get('/documents/a/duplicates?algorithm=dice'), 501, 'algorithm_not_available'],
   [
-    'an exact measure while storing',
-    post(page({}), json, '/documents?duplicates=1&algorithm=jaccard'),
-    501,
-    'algorithm_not_available',
+    'a threshold below the least',
+    get('/documents/a/duplicates?algorithm=dice&threshold=0.49'),
+    400,
+    'invalid_parameter',
+  ],
+  [
+    'a threshold below the least while storing',
+    post(page({}), json, '/documents?duplicates=1&algorithm=jaccard&threshold=0.1'),
+    400,
+    'invalid_parameter',
   ],
   [
     'a body without a type',

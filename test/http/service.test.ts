@@ -15,6 +15,7 @@ const start = async (settings: Readonly<Record<string, string>> = {}): Promise<v
   running = await openInMemory(settings)
   app = await buildApp(running.services, {
     bodyLimitBytes: 2 ** 20,
+    exactMinThreshold: 0.5,
     requestTimeoutMs: 60_000,
     logger: false,
     version: '0.0.0',

@@ -10,7 +10,7 @@ import type { JobState, JobView } from '../../src/service/job-service.ts'
 import { openJobDatabase } from '../../src/store/sqlite/job-database.ts'
 import { allPairs, ended, joinRequest, openInDirectory, succeeded } from '../fixture/jobs.ts'
 import { type Server, startServer } from '../fixture/server.ts'
-import { openInMemory, storeAll, textInput } from '../fixture/services.ts'
+import { openInMemory, options, storeAll, textInput } from '../fixture/services.ts'
 import { fillSlowCollection, slowDocuments } from '../fixture/slow-collection.ts'
 import { inTemporaryDirectory, temporaryDirectory } from '../store/sqlite/temporary.ts'
 
@@ -81,12 +81,7 @@ describe('jobs over a collection that takes long to join', () => {
     await isRunning(running, job.id)
     const words = Array.from({ length: 50 }, (_, i) => `word${i}`).join(' ')
     await storeAll(running, [textInput('new-1', words), textInput('new-2', words)])
-    const { duplicates } = await nearDuplicates.ofDocument('new-1', {
-      ...slow,
-      order: 'id',
-      limit: 5,
-      cursor: null,
-    })
+    const { duplicates } = await nearDuplicates.ofDocument('new-1', options({ algorithm: 'simhash' }))
     expect(duplicates.map(({ id }) => id)).toEqual(['new-2'])
     expect((await jobs.get(job.id)).state).toBe('running')
     await documents.delete('new-2')

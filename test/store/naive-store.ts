@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { bandValues } from '../../src/detect/band.ts'
 import type { Signature } from '../../src/signature/signature.ts'
 import type {
@@ -10,6 +11,8 @@ import type {
   ProbePage,
   ProbeQuery,
   PutOperation,
+  ScanPage,
+  ScanQuery,
   Store,
   StoreCounts,
   WriteResult,
@@ -69,7 +72,7 @@ export class NaiveStore implements Store {
       this.#sets = [...this.#sets, { set: ++this.#lastNumber, hash, signature: put.signature }]
     const sequence = ++this.#lastNumber
     const differs = (['title', 'text', 'fetchedAt', 'metadata'] as const).some(
-      (one) => old?.put[one] !== put[one],
+      (one) => !isDeepStrictEqual(old?.put[one], put[one]),
     )
     const written: NaiveDocument = {
       number: isSame ? old.number : sequence,
@@ -158,6 +161,24 @@ export class NaiveStore implements Store {
   async findSet(contentHash: Uint8Array): Promise<number | null> {
     this.#refuseWhenClosed()
     return this.#sets.find(({ hash }) => hash === hex(contentHash))?.set ?? null
+  }
+
+  async scan({ minTokens, maxTokens, after, limit }: ScanQuery): Promise<ScanPage> {
+    this.#refuseWhenClosed()
+    const sets = this.#sets
+      .filter(({ set }) => set > after)
+      .flatMap(({ set, hash, signature }) => {
+        const members = this.#documents.filter(({ put }) => hex(put.contentHash) === hash)
+        const tokenCount = members[0]?.put.tokenCount ?? 0
+        if (signature === null || tokenCount < minTokens || tokenCount > maxTokens) return []
+        return [{ set, signature, text: members.find(({ put }) => put.text !== null)?.put.text ?? null }]
+      })
+    const page = sets.slice(0, limit)
+    return {
+      sets: page,
+      examined: page.length,
+      frontier: sets.length > limit ? (page.at(-1)?.set ?? null) : null,
+    }
   }
 
   async probe({ signature, minSupershingles, bands, after, limit }: ProbeQuery): Promise<ProbePage> {

@@ -33,6 +33,9 @@ export const invertingBits = (signature: Signature, bits: readonly number[]): Si
   return { ...signature, simhash }
 }
 
+/** A text as it is kept. */
+export const utf8 = (text: string): Uint8Array => Buffer.from(text)
+
 /** A put of a document whose tokens, signature and text follow from `content`; no content, no tokens. */
 export const put = (
   id: string,
@@ -48,7 +51,7 @@ export const put = (
   tokenCount: content.length,
   contentHash: contentHashOf(content),
   signature: content === '' ? null : signatureOf(content),
-  text: `text of ${content}`,
+  text: utf8(`text of ${content}`),
   fetchedAt: null,
   metadata: null,
   now: 1_700_000_000_000,

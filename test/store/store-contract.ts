@@ -9,12 +9,21 @@ import type {
   Member,
   PutOperation,
   PutResult,
+  ScanPage,
   SetNumber,
   Store,
   WriteResult,
 } from '../../src/store/store.ts'
 import { NaiveStore } from './naive-store.ts'
-import { bytesOf, contentHashOf, invertingBits, put, sharingSupershingles, signatureOf } from './sample.ts'
+import {
+  bytesOf,
+  contentHashOf,
+  invertingBits,
+  put,
+  sharingSupershingles,
+  signatureOf,
+  utf8,
+} from './sample.ts'
 
 /** A store of a test: empty at first, and gone with all its data at the end. */
 export type StoreHarness = {
@@ -147,7 +156,10 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
       expect(hex(record.signature?.simhash ?? new Uint8Array())).toBe(hex(signatureOf('some tokens').simhash))
       expect(Number.isSafeInteger(record.number) && record.number > 0).toBe(true)
       expect(Number.isSafeInteger(record.set) && record.set > 0).toBe(true)
-      expect((await store.texts(['a'])).get('a')).toEqual({ set: result.set, text: 'text of some tokens' })
+      expect((await store.texts(['a'])).get('a')).toEqual({
+        set: result.set,
+        text: utf8('text of some tokens'),
+      })
     })
 
     promise('An unknown id gives null, and is absent among the texts', async (store) => {
@@ -186,12 +198,12 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
         const before = await recordOf(store, 'a')
         const result = await writeOne(
           store,
-          put('a', 'x', { title: 'new', metadata: '{}', text: 'other', now: 2000 }),
+          put('a', 'x', { title: 'new', metadata: '{}', text: utf8('other'), now: 2000 }),
         )
         expect(result.status).toBe('unchanged')
         const { number, set } = before
         expect(await recordOf(store, 'a')).toMatchObject({ number, set, title: 'new', metadata: '{}' })
-        expect((await store.texts(['a'])).get('a')?.text).toBe('other')
+        expect((await store.texts(['a'])).get('a')?.text).toEqual(utf8('other'))
       },
     )
 
@@ -212,12 +224,15 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
     })
 
     promise('A text is dropped when the document comes without one, and kept again later', async (store) => {
-      const text = async () => (await store.texts(['a'])).get('a')?.text
+      const text = async () => {
+        const kept = (await store.texts(['a'])).get('a')?.text ?? null
+        return kept === null ? null : Buffer.from(kept).toString()
+      }
       await store.write([put('a', 'x', { text: null })])
       expect(await text()).toBeNull()
-      await store.write([put('a', 'x', { text: '' })])
+      await store.write([put('a', 'x', { text: utf8('') })])
       expect(await text()).toBe('')
-      await store.write([put('a', 'y', { text: 'of y' })])
+      await store.write([put('a', 'y', { text: utf8('of y') })])
       expect(await text()).toBe('of y')
       await store.write([put('a', 'y', { text: null })])
       expect(await text()).toBeNull()
@@ -611,6 +626,55 @@ export const storeContract = (name: string, open: () => Promise<StoreHarness>): 
     })
   })
 
+  describe(`${name}: scanning`, () => {
+    const scan = async (store: Store, minTokens: number, maxTokens: number, limit: number) => {
+      const sets: ScanPage['sets'][number][] = []
+      let after: SetNumber | null = 0
+      while (after !== null) {
+        const page: ScanPage = await store.scan({ minTokens, maxTokens, after, limit })
+        expect(page.sets.length).toBeLessThanOrEqual(limit)
+        if (page.frontier !== null) expect(page.frontier).toBeGreaterThan(after)
+        sets.push(...page.sets)
+        after = page.frontier
+      }
+      return sets
+    }
+
+    promise('All sets with so many tokens come once, in order, with signature and text', async (store) => {
+      // The number of tokens is the length of the content.
+      const contents = ['a', 'bb', 'cc', 'ddd', 'eeee']
+      for (const content of contents) await store.write([put(content, content)])
+      await store.write([put('again', 'bb'), put('none', '')])
+      for (const limit of [1, 2, 3, 100]) {
+        const found = await scan(store, 2, 3, limit)
+        expect(found.map(({ text }) => text && Buffer.from(text).toString())).toEqual(
+          ['bb', 'cc', 'ddd'].map((content) => `text of ${content}`),
+        )
+        expect(found.map(({ set }) => set)).toEqual(found.map(({ set }) => set).toSorted((a, b) => a - b))
+        expect(found.map(({ signature }) => hex(signature.simhash))).toEqual(
+          ['bb', 'cc', 'ddd'].map((content) => hex(signatureOf(content).simhash)),
+        )
+      }
+      expect(await scan(store, 6, 10, 3)).toEqual([])
+    })
+
+    promise('The text is that of any member that has one', async (store) => {
+      await store.write([put('a', 'x', { text: null }), put('b', 'y', { text: null })])
+      await store.write([put('c', 'x', { text: utf8('of c') })])
+      expect((await scan(store, 1, 1, 9)).map(({ text }) => text && Buffer.from(text).toString())).toEqual([
+        'of c',
+        null,
+      ])
+    })
+
+    promise('What is gone or was replaced does not come', async (store) => {
+      await store.write([put('a', 'x'), put('b', 'yy')])
+      await store.write([put('a', 'zzz'), { kind: 'delete', id: 'b' }])
+      const found = await scan(store, 1, 9, 9)
+      expect(found.map(({ text }) => text && Buffer.from(text).toString())).toEqual(['text of zzz'])
+    })
+  })
+
   describe(`${name}: lists`, () => {
     const sample = Array.from({ length: 23 }, (_, i) =>
       put(`id ${i}`, `content ${i % 9}`, {
@@ -746,7 +810,7 @@ const toOperation = (operation: Operation) => {
     urlKey: url === null ? null : `key ${url}`,
     site: site === null ? null : `site ${site}`,
     title: `title ${title}`,
-    text: text === null ? null : `text ${text}`,
+    text: text === null ? null : utf8(`text ${text}`),
     now,
   })
 }

@@ -56,7 +56,7 @@ async function* putBack<T>(first: IteratorResult<T, unknown>, rest: AsyncGenerat
 
 /** Storing documents, reading them back, listing and deleting them. */
 export const documentRoutes =
-  (documents: DocumentService, reader: DocumentReader): FastifyPluginAsyncTypebox =>
+  (documents: DocumentService, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
   async (app) => {
     const storeOne = async (
       document: DocumentInput,
@@ -109,12 +109,12 @@ export const documentRoutes =
         response: {
           200: { ...known, content: { ...known.content, ...ndjsonAnswer } },
           201: created,
-          ...problemAnswers(400, 413, 415, 501, 503, 507),
+          ...problemAnswers(400, 413, 415, 503, 507),
         },
       },
       handler: async (request, reply) => {
         const { url, id, ...search } = request.query
-        const options = storeDuplicatesOptions(search)
+        const options = storeDuplicatesOptions(search, leastThreshold)
         if (reader.isNdjson(request))
           return storeMany(request, reader.batches(request, { url, id }), options, reply)
         return reader.withDocument(request, { url, id }, (document) => storeOne(document, options, reply))
@@ -130,12 +130,12 @@ export const documentRoutes =
         params: DocumentParameters,
         querystring: PutQuery,
         body: oneDocumentBody,
-        response: { 200: known, 201: created, ...problemAnswers(400, 413, 415, 501, 503, 507) },
+        response: { 200: known, 201: created, ...problemAnswers(400, 413, 415, 503, 507) },
       },
       handler: async (request, reply) => {
         const { id } = request.params
         const { url, ...search } = request.query
-        const options = storeDuplicatesOptions(search)
+        const options = storeDuplicatesOptions(search, leastThreshold)
         return reader.withDocument(request, { url }, (document) => {
           if (document.id !== null && document.id !== id)
             throw bodyError('/id', 'must be the id in the path, or be left out')

@@ -67,7 +67,7 @@ const sendTexts = (reply: FastifyReply, mediaType: string, texts: AsyncGenerator
 
 /** Jobs over the whole collection, and what they found. */
 export const jobRoutes =
-  (jobs: JobService, reader: DocumentReader): FastifyPluginAsyncTypebox =>
+  (jobs: JobService, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
   async (app) => {
     const closing = new AbortController()
     app.addHook('preClose', async () => closing.abort())
@@ -90,7 +90,7 @@ export const jobRoutes =
       },
       handler: (request, reply) =>
         reader.withJson(request, async (bytes) => {
-          const { job, isNew } = await jobs.create(jobFromJson(bytes))
+          const { job, isNew } = await jobs.create(jobFromJson(bytes, leastThreshold))
           return reply
             .code(isNew ? 202 : 200)
             .header('location', `/jobs/${job.id}`)

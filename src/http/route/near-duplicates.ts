@@ -13,7 +13,11 @@ const answer = jsonAnswer('The near-duplicates', ref(Duplicates))
 
 /** Near-duplicates of a stored document, and of a page that is not stored. */
 export const nearDuplicateRoutes =
-  (nearDuplicates: NearDuplicateService, reader: DocumentReader): FastifyPluginAsyncTypebox =>
+  (
+    nearDuplicates: NearDuplicateService,
+    reader: DocumentReader,
+    leastThreshold: number,
+  ): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get('/documents/:id/duplicates', {
       schema: {
@@ -25,9 +29,10 @@ export const nearDuplicateRoutes =
         tags,
         params: DocumentParameters,
         querystring: DuplicatesQuery,
-        response: { 200: answer, ...problemAnswers(400, 404, 501, 503) },
+        response: { 200: answer, ...problemAnswers(400, 404, 503) },
       },
-      handler: (request) => nearDuplicates.ofDocument(request.params.id, duplicatesOptions(request.query)),
+      handler: (request) =>
+        nearDuplicates.ofDocument(request.params.id, duplicatesOptions(request.query, leastThreshold)),
     })
 
     app.post('/duplicates', {
@@ -40,11 +45,11 @@ export const nearDuplicateRoutes =
         tags,
         querystring: PageDuplicatesQuery,
         body: oneDocumentBody,
-        response: { 200: answer, ...problemAnswers(400, 413, 415, 501, 503) },
+        response: { 200: answer, ...problemAnswers(400, 413, 415, 503) },
       },
       handler: async (request) => {
         const { url, ...search } = request.query
-        const options = duplicatesOptions(search)
+        const options = duplicatesOptions(search, leastThreshold)
         return reader.withDocument(request, { url }, ({ page }) => nearDuplicates.ofPage(page, options))
       },
     })

@@ -52,13 +52,14 @@ const optionProperties = {
     Type.Number({
       exclusiveMinimum: 0,
       description:
-        'Least similarity of an exact measure: above 0 and at most 1, 0.8 by default; for overlap a whole number ' +
-        'of 1 or more',
+        'Least similarity of an exact measure: from EXACT_MIN_THRESHOLD to 1, 0.8 by default; for overlap a whole ' +
+        'number of 1 or more, 1 by default',
     }),
   ),
   features: Type.Optional(
     choice(['shingles', 'tokens'], {
-      description: 'What an exact measure compares; shingles by default',
+      description:
+        'What an exact measure compares: the sets of shingles (the default), or the bags of tokens',
     }),
   ),
   minResemblance: Type.Optional(
@@ -120,7 +121,9 @@ export const Duplicate = component(
       identical: Type.Boolean({ description: 'Whether the token sequences are equal' }),
       bSimilarity: Type.Integer({ minimum: 0, maximum: 6, description: 'Agreeing supershingles of 6' }),
       cSimilarity: Type.Integer({ minimum: 0, maximum: 384, description: 'Agreeing bits of 384' }),
-      similarity: Type.Number({ description: 'Agreeing share of the sketch that decided' }),
+      similarity: Type.Number({
+        description: 'Agreeing share of the sketch that decided, or the value of the exact measure',
+      }),
       resemblance: nullableNumber({
         description: 'Exact Jaccard similarity of the two sets of shingles; null where texts are not kept',
       }),

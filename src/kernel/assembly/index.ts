@@ -20,6 +20,7 @@ export { addReference } from './references'
 export { setImageContext } from './image'
 export { textEnd, textStart } from './text'
 export { titleEnd, titleStart } from './html'
+export { stringEnd } from './json'
 export { tokenCount } from './token'
 
 export const RESULT = layout.RESULT

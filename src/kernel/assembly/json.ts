@@ -51,6 +51,27 @@ export function unescapeJson(at: usize, end: usize, to: usize): usize {
   }
 }
 
+/**
+ * Position in [at, end) of the quotation mark that ends the string which `at` lies in; `end` where there is none, and
+ * one more where the last byte is a backslash, which takes the next one with it.
+ */
+export function stringEnd(at: usize, end: usize): usize {
+  while (at < end) {
+    const block = v128.load(at)
+    const found = i8x16.bitmask(v128.or(equalTo(block, QUOTATION_MARK), equalTo(block, BACKSLASH)))
+    if (found == 0) {
+      at += 16
+      continue
+    }
+    at += ctz(found)
+    if (at >= end) return end
+    if (load<u8>(at) == QUOTATION_MARK) return at
+    at += 2
+    if (at > end) return at
+  }
+  return end
+}
+
 function simpleEscape(kind: u32): u32 {
   if (kind == QUOTATION_MARK || kind == BACKSLASH || kind == 0x2f) return kind
   switch (kind) {

@@ -59,7 +59,7 @@ export class DocumentWriter {
   readonly #index: PostingIndex
   readonly #clock: NumberClock
   readonly #storedVersion: Database.Statement<[number, string], StoredVersion>
-  readonly #textByNumber: Database.Statement<[number], string>
+  readonly #textByNumber: Database.Statement<[number], Buffer>
   readonly #setWithContent: Database.Statement<[number, Uint8Array], number>
   readonly #firstMember: Database.Statement<[number], string>
   readonly #deleteSetWithoutMembers: Database.Statement<[number], number>
@@ -76,7 +76,7 @@ export class DocumentWriter {
     this.#index = index
     this.#clock = clock
     this.#storedVersion = db.prepare<[number, string], StoredVersion>(documentSql.storedVersion)
-    this.#textByNumber = db.prepare<[number], string>(documentSql.textByNumber).pluck()
+    this.#textByNumber = db.prepare<[number], Buffer>(documentSql.textByNumber).pluck()
     this.#setWithContent = db.prepare<[number, Uint8Array], number>(documentSql.setWithContent).pluck()
     this.#firstMember = db.prepare<[number], string>(documentSql.firstMember).pluck()
     this.#deleteSetWithoutMembers = db.prepare<[number], number>(documentSql.deleteSetWithoutMembers).pluck()
@@ -182,7 +182,8 @@ export class DocumentWriter {
   /** What may change without a new number; a re-crawl in which nothing at all changed writes nothing. */
   #updateVersion(stored: StoredVersion, put: PutOperation): void {
     const { title, fetchedAt, metadata, text, now } = put
-    const sameText = (this.#textByNumber.get(stored.number) ?? null) === text
+    const storedText = this.#textByNumber.get(stored.number) ?? null
+    const sameText = storedText === null || text === null ? storedText === text : storedText.equals(text)
     if (sameText && stored.title === title && stored.fetchedAt === fetchedAt && stored.metadata === metadata)
       return
     this.#updateDocument.run(title, now, fetchedAt, metadata, stored.number)

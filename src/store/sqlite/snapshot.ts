@@ -26,7 +26,7 @@ export const takeSnapshot = (
   scratch.exec('DETACH source')
   const database = new Database(databaseFile, { readonly: true, fileMustExist: true })
   const documentOf = scratch.prepare<[number], SnapshotDocument>(snapshotSql.document)
-  const textOf = database.prepare<[number], string>(documentSql.textByNumber).pluck()
+  const textOf = database.prepare<[number], Buffer>(documentSql.textByNumber).pluck()
   return {
     snapshot,
     document: (number) => {

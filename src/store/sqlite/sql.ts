@@ -13,7 +13,7 @@ export const documentSql = {
   recordOfId: recordSql('WHERE d.doc_no = ? AND d.id = ?'),
   recordsAfter: recordSql('WHERE d.doc_no > ? ORDER BY d.doc_no LIMIT ?'),
   textOfId: `
-    SELECT d.set_no AS "set", t.text
+    SELECT d.set_no AS "set", CAST(t.text AS BLOB) AS text
     FROM document d LEFT JOIN document_text t ON t.doc_no = d.doc_no
     WHERE d.doc_no = ? AND d.id = ?`,
   signatureOfSet: 'SELECT supershingles, simhash FROM identity_set WHERE set_no = ?',
@@ -27,7 +27,7 @@ export const documentSql = {
       d.site, d.title, d.created_at AS createdAt, d.fetched_at AS fetchedAt, d.metadata
     FROM document d JOIN identity_set s ON s.set_no = d.set_no
     WHERE d.doc_no = ? AND d.id = ?`,
-  textByNumber: 'SELECT text FROM document_text WHERE doc_no = ?',
+  textByNumber: 'SELECT CAST(text AS BLOB) FROM document_text WHERE doc_no = ?',
   insertSet: `
     INSERT INTO identity_set (set_no, content_hash, token_count, supershingles, simhash)
     VALUES (?, ?, ?, ?, ?)`,
@@ -43,7 +43,7 @@ export const documentSql = {
   updateDocument: `
     UPDATE document SET title = ?, updated_at = ?, fetched_at = ?, metadata = ? WHERE doc_no = ?`,
   deleteDocument: 'DELETE FROM document WHERE doc_no = ?',
-  insertText: 'INSERT INTO document_text (doc_no, text) VALUES (?, ?)',
+  insertText: 'INSERT INTO document_text (doc_no, text) VALUES (?, CAST(? AS TEXT))',
   deleteText: 'DELETE FROM document_text WHERE doc_no = ?',
   addToTotals: `
     UPDATE total SET documents = documents + ?, sets = sets + ?, signed_sets = signed_sets + ?,
@@ -52,6 +52,18 @@ export const documentSql = {
   totals: `
     SELECT documents, sets, signed_sets AS signedSets, greatest_number AS greatestNumber
     FROM total WHERE only = 1`,
+  /** Signed sets with so many tokens in a range of numbers, each with the text of the first member that has one. */
+  scanSets: `
+    SELECT s.set_no AS "set", s.supershingles, s.simhash,
+      (SELECT CAST(t.text AS BLOB) FROM document d JOIN document_text t ON t.doc_no = d.doc_no
+        WHERE d.set_no = s.set_no ORDER BY d.doc_no LIMIT 1) AS text
+    FROM identity_set s
+    WHERE s.set_no > ? AND s.set_no <= ? AND s.token_count BETWEEN ? AND ? AND s.supershingles IS NOT NULL
+    ORDER BY s.set_no LIMIT ?`,
+  /** The last one of so many sets, and how many there are. */
+  scanWindow: `
+    SELECT max(set_no) AS last, count(*) AS sets
+    FROM (SELECT set_no FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT ?)`,
   /** The newest set that is left out when so many are taken. */
   setBeforeNewest: 'SELECT set_no FROM identity_set ORDER BY set_no DESC LIMIT 1 OFFSET ?',
   /** Records of sets (8 bytes of the content hash, then the signature) one behind the other. */

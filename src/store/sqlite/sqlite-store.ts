@@ -13,6 +13,8 @@ import type {
   ProbePage,
   ProbeQuery,
   PutOperation,
+  ScanPage,
+  ScanQuery,
   SetNumber,
   Store,
   StoreCounts,
@@ -51,11 +53,16 @@ export type SqliteStoreOptions = {
 const busyPatienceMs = 4000
 const busyPauseMs = 50
 const numbersListedAtOnce = 64
+/** Rows of sets that one call of `scan` may pass over. */
+const setsScannedAtOnce = 8192
+const passedOverForOne = 64
 
 type Row = Omit<DocumentRecord, 'identicalTo' | 'signature'> & {
   readonly urlKey: string | null
   readonly first: string
 } & { readonly [K in keyof Signature]: Signature[K] | null }
+
+type ScannedRow = Pick<Row, 'set' | keyof Signature> & { readonly text: Buffer | null }
 
 const signatureOf = ({ supershingles, simhash }: Pick<Row, keyof Signature>): Signature | null =>
   supershingles === null || simhash === null ? null : { supershingles, simhash }
@@ -106,6 +113,8 @@ export class SqliteStore implements Store {
   readonly #recordsAfter: Database.Statement<[number, number], Row>
   readonly #textOfId: Database.Statement<[number, string], KeptText>
   readonly #signatureOfSet: Database.Statement<[number], Pick<Row, keyof Signature>>
+  readonly #scanWindow: Database.Statement<[number, number], { last: number | null; sets: number }>
+  readonly #scanSets: Database.Statement<number[], ScannedRow>
   readonly #membersAfter: Database.Statement<[number, number, number], Member>
   readonly #touch: Database.Statement<[string]>
   /** Settles when the last write handed in so far has settled. */
@@ -128,6 +137,8 @@ export class SqliteStore implements Store {
     this.#recordsAfter = db.prepare(documentSql.recordsAfter)
     this.#textOfId = db.prepare(documentSql.textOfId)
     this.#signatureOfSet = db.prepare(documentSql.signatureOfSet)
+    this.#scanWindow = db.prepare(documentSql.scanWindow)
+    this.#scanSets = db.prepare(documentSql.scanSets)
     this.#membersAfter = db.prepare(documentSql.membersAfter)
     this.#touch = db.prepare(documentSql.touch)
     // A right that is missing shows here and not with the first document.
@@ -199,6 +210,25 @@ export class SqliteStore implements Store {
         candidates: [...candidates, ...rest.candidates],
         examined: examined + rest.examined,
         frontier: rest.frontier,
+      }
+    })
+  }
+
+  async scan({ minTokens, maxTokens, after, limit }: ScanQuery): Promise<ScanPage> {
+    return this.#guard(() => {
+      const window = this.#scanWindow.get(after, setsScannedAtOnce)
+      if (window === undefined || window.last === null) return { sets: [], examined: 0, frontier: null }
+      const rows = this.#scanSets.all(after, window.last, minTokens, maxTokens, limit)
+      const sets = rows.flatMap(({ set, text, ...row }) => {
+        const signature = signatureOf(row)
+        return signature === null ? [] : [{ set, signature, text }]
+      })
+      const last = rows.length === limit ? rows.at(-1)?.set : undefined
+      const isEnd = last === undefined && window.sets < setsScannedAtOnce
+      return {
+        sets,
+        examined: sets.length + window.sets / passedOverForOne,
+        frontier: isEnd ? null : (last ?? window.last),
       }
     })
   }

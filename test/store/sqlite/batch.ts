@@ -1,5 +1,5 @@
 import type { PutOperation } from '../../../src/store/store.ts'
-import { put } from '../sample.ts'
+import { put, utf8 } from '../sample.ts'
 
 /** So small that a few batches go through flushes and merges of several levels. */
 export const tinyRuns = { flushSets: 16, fanOut: 2, sliceRows: 100 } as const
@@ -12,6 +12,6 @@ export const writtenBatch = (batch: number, text: string | null = null): PutOper
     put(`id ${batch}.${i}`, `content ${batch * 6 + Math.min(i, 6)}`, {
       urlKey: `key ${batch}.${i}`,
       site: `site ${batch % 3}`,
-      text,
+      text: text === null ? null : utf8(text),
     }),
   )

@@ -1,0 +1,12 @@
+import { kernelBinary } from './kernel-binary.ts'
+
+/** (func (result v128) i32.const 0 i8x16.splat) */
+const simdProbe = Uint8Array.of(
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x05, 0x01, 0x60, 0x00, 0x01, 0x7b],
+  ...[0x03, 0x02, 0x01, 0x00, 0x0a, 0x08, 0x01, 0x06, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x0b],
+)
+
+/** The compiled kernel; null where WebAssembly has no SIMD here. */
+export const kernelModule: WebAssembly.Module | null = WebAssembly.validate(simdProbe)
+  ? new WebAssembly.Module(Buffer.from(kernelBinary, 'base64'))
+  : null

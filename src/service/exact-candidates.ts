@@ -1,0 +1,95 @@
+import { intersectionSize } from '../detect/resemblance.ts'
+import { bSimilarity, cSimilarity } from '../detect/similarity.ts'
+import { DittographError } from '../errors.ts'
+import { type Measure, partnerSizes, similarity } from '../join/measure.ts'
+import { type Features, featureSet } from '../signature/features.ts'
+import { k } from '../signature/scheme.ts'
+import type { Candidate, SetNumber, Store } from '../store/store.ts'
+import type { Budget, CandidateSource, Similarities, Subject, VerifiedPage } from './candidates.ts'
+import type { FeatureSets } from './feature-sets.ts'
+import { createPacer } from './pacer.ts'
+import type { DuplicatesOptions } from './service.ts'
+import type { StageTimer } from './stage-timer.ts'
+
+/** Each comes with a text. */
+const setsInScanPage = 16
+
+type ExactOptions = DuplicatesOptions & { readonly algorithm: Measure }
+
+/** Tokens that pages with such a number of features may have: a page may repeat its shingles, but not have more. */
+const tokenRange = ({ least, most }: { least: number; most: number }, features: Features) =>
+  features === 'tokens'
+    ? { minTokens: least, maxTokens: most }
+    : { minTokens: least <= 1 ? 1 : least + k - 1, maxTokens: Number.MAX_SAFE_INTEGER }
+
+/**
+ * Exact set similarity. Candidates are all sets whose number of tokens admits the threshold; each is verified by the
+ * features of its kept text.
+ */
+export class ExactCandidates implements CandidateSource {
+  readonly #store: Store
+  readonly #featureSets: FeatureSets
+  readonly #stages: StageTimer
+
+  constructor(store: Store, featureSets: FeatureSets, stages: StageTimer) {
+    this.#store = store
+    this.#featureSets = featureSets
+    this.#stages = stages
+  }
+
+  async *pages(
+    subject: Subject,
+    options: ExactOptions,
+    fromSet: SetNumber,
+    budget: Budget,
+  ): AsyncGenerator<VerifiedPage> {
+    const { algorithm: measure, exact } = options
+    const own = await this.#ownFeatures(subject, exact.features)
+    const range = tokenRange(partnerSizes(measure, exact.threshold, own.length), exact.features)
+    const pace = createPacer()
+    let after: SetNumber | null = Math.max(0, fromSet - 1)
+    while (after !== null) {
+      const page = await this.#store.scan({
+        ...range,
+        after,
+        limit: Math.max(1, Math.min(setsInScanPage, Math.ceil(budget.limit - budget.examined))),
+      })
+      budget.examined += page.examined
+      const verified = new Map<SetNumber, Similarities>()
+      const started = performance.now()
+      for (const { text, ...candidate } of page.sets) {
+        if (text === null) budget.unverified++
+        else {
+          const theirs = this.#featureSets.ofText(candidate.set, text, exact.features)
+          const value = similarity(measure, intersectionSize(own, theirs), own.length, theirs.length)
+          if (value >= exact.threshold)
+            verified.set(candidate.set, this.#similarities(subject, candidate, value))
+        }
+        await pace()
+      }
+      this.#stages.observe('verify', (performance.now() - started) / 1000)
+      after = page.frontier
+      yield { verified, frontier: page.frontier }
+    }
+  }
+
+  async #ownFeatures({ set, id, tokens }: Subject, features: Features): Promise<Float64Array> {
+    if (tokens !== null) return featureSet(tokens, features)
+    const values = set === null || id === null ? null : (await this.#featureSets.of(set, id, features)).values
+    if (values === null)
+      throw new DittographError(
+        'text_not_kept',
+        'The exact measures compare texts, and that of this document is not kept: store it again with KEEP_TEXT=true',
+      )
+    return values
+  }
+
+  #similarities({ signature, set }: Subject, candidate: Candidate, exact: number): Similarities {
+    return {
+      bSimilarity: signature === null ? 0 : bSimilarity(signature, candidate.signature),
+      cSimilarity: signature === null ? 0 : cSimilarity(signature, candidate.signature),
+      identical: candidate.set === set,
+      exact,
+    }
+  }
+}
