@@ -88,11 +88,6 @@ export const joinSketches = (
   report(total, total)
 }
 
-/** How many steps `joinSketches` will report for a table of `count` pages. */
-export const stepsOfJoin = (count: number, { minSupershingles, bands }: SketchJoinOptions): number =>
-  count *
-  ((minSupershingles === null ? 0 : positionChoices(minSupershingles).length) + (bands ? bandCount : 0))
-
 /** All sets of `size` of the six positions, as bits; position 0 is the lowest bit. */
 const positionChoices = (size: number): number[] =>
   Array.from({ length: 1 << supershingleCount }, (_, bits) => bits).filter(

@@ -24,7 +24,7 @@ export type ClustersRequest = {
 
 export type JobRequest = JoinRequest | ClustersRequest
 export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
-export type Progress = { readonly done: number; readonly total: number }
+type Progress = { readonly done: number; readonly total: number }
 
 export type JoinSummary = {
   /** Documents of the snapshot. */
