@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
 import type { JobRequest, JobResult, JobState } from '../service/job-service.ts'
+import { toDittographError } from '../store/sqlite/sqlite-error.ts'
 
 /** A job as it is recorded. Times in milliseconds since 1970. */
 export type JobRecord = {
@@ -29,7 +30,15 @@ const recordOf = (row: Row): JobRecord => ({
 const columns = `id, request, state, attempts, created_at AS createdAt, started_at AS startedAt,
   finished_at AS finishedAt, result, result_bytes AS resultBytes, reason`
 
-/** The records of all jobs; a change is durable when the call returns. */
+const guard = <T>(work: () => T): T => {
+  try {
+    return work()
+  } catch (reason) {
+    throw toDittographError(reason)
+  }
+}
+
+/** The records of all jobs; a change is durable when the call returns. Calls throw `store_full` where there is no room. */
 export class JobCatalog {
   readonly #db: Database.Database
   readonly #get: Database.Statement<[string], Row>
@@ -56,49 +65,51 @@ export class JobCatalog {
   }
 
   get(id: string): JobRecord | null {
-    const row = this.#get.get(id)
+    const row = guard(() => this.#get.get(id))
     return row === undefined ? null : recordOf(row)
   }
 
   /** Newest first, those before the given id. */
   before(id: string, limit: number): readonly JobRecord[] {
-    return this.#before.all(id, limit).map(recordOf)
+    return guard(() => this.#before.all(id, limit)).map(recordOf)
   }
 
   /** Oldest first. */
   inState(state: JobState): readonly JobRecord[] {
-    return this.#inState.all(state).map(recordOf)
+    return guard(() => this.#inState.all(state)).map(recordOf)
   }
 
   /** Those that have ended, the first that did so first. */
   finished(): readonly JobRecord[] {
-    return this.#finished.all().map(recordOf)
+    return guard(() => this.#finished.all()).map(recordOf)
   }
 
   /** A job with this very request that is queued or running. */
   activeOf(request: JobRequest): JobRecord | null {
-    const row = this.#active.get(JSON.stringify(request))
+    const row = guard(() => this.#active.get(JSON.stringify(request)))
     return row === undefined ? null : recordOf(row)
   }
 
   put(record: JobRecord): void {
-    this.#put.run(
-      record.id,
-      record.request.kind,
-      JSON.stringify(record.request),
-      record.state,
-      record.attempts,
-      record.createdAt,
-      record.startedAt,
-      record.finishedAt,
-      record.result === null ? null : JSON.stringify(record.result),
-      record.resultBytes,
-      record.reason,
+    guard(() =>
+      this.#put.run(
+        record.id,
+        record.request.kind,
+        JSON.stringify(record.request),
+        record.state,
+        record.attempts,
+        record.createdAt,
+        record.startedAt,
+        record.finishedAt,
+        record.result === null ? null : JSON.stringify(record.result),
+        record.resultBytes,
+        record.reason,
+      ),
     )
   }
 
   remove(id: string): void {
-    this.#remove.run(id)
+    guard(() => this.#remove.run(id))
   }
 
   close(): void {

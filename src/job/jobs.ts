@@ -40,6 +40,7 @@ export type JobsOptions = {
 
 /** A job that is interrupted that often is the likely cause. */
 const mostAttempts = 3
+const retryMs = 5000
 const removalIntervalMs = 60 * 60 * 1000
 const afterAllIds = '~'
 const progressTotal = 1000
@@ -65,7 +66,7 @@ export class Jobs implements JobService {
     this.#catalog = options.catalog
     this.#recover()
     this.#removeOld()
-    this.#removal = setInterval(() => this.#removeOld(), removalIntervalMs)
+    this.#removal = setInterval(() => this.#persistently(() => this.#removeOld()), removalIntervalMs)
     this.#removal.unref()
     this.#startNext()
   }
@@ -117,10 +118,13 @@ export class Jobs implements JobService {
     if (this.#running?.id !== id) return this.#finish(record, 'cancelled', {})
     const { worker } = this.#running
     this.#running = null
-    this.#finish(record, 'cancelled', {})
-    await worker.terminate()
-    this.#removeFiles(id)
-    this.#startNext()
+    const terminated = worker.terminate()
+    this.#persistently(() => this.#finish(record, 'cancelled', {}))
+    await terminated
+    this.#persistently(() => {
+      this.#removeFiles(id)
+      this.#startNext()
+    })
   }
 
   async pairs(
@@ -260,9 +264,11 @@ export class Jobs implements JobService {
     const end = (state: JobState, outcome: Pick<Partial<JobRecord>, 'result' | 'reason'>) => {
       if (this.#running !== running) return
       this.#running = null
-      this.#finish(record, state, outcome)
-      this.#removeOld(id)
-      this.#startNext()
+      this.#persistently(() => {
+        this.#finish(record, state, outcome)
+        this.#removeOld(id)
+        this.#startNext()
+      })
     }
     worker.on('message', (message: JobMessage) => {
       if ('share' in message) running.share = message.share
@@ -294,6 +300,17 @@ export class Jobs implements JobService {
       finishedAt: this.#options.now(),
       resultBytes: existsSync(file) ? statSync(file).size : 0,
     })
+  }
+
+  /** Does what no client waits for; where the disk is full or fails, again a little later. */
+  #persistently(work: () => void): void {
+    if (this.#isClosed) return
+    try {
+      work()
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error))
+      setTimeout(() => this.#persistently(work), retryMs).unref()
+    }
   }
 
   #resultFile(id: string): string {

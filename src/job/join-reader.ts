@@ -22,8 +22,9 @@ export type PairPosition = { readonly pair: number; readonly x: number; readonly
 
 export const firstPosition: PairPosition = { pair: 0, x: 0, y: 0 }
 
-type SetRow = { readonly first: number; readonly members: number; readonly tokenCount: number }
+type SetRow = { readonly first: number; readonly members: number }
 type CellRow = { readonly first: number; readonly members: number; readonly site: string | null }
+type SetCellRow = CellRow & { readonly set: number; readonly tokenCount: number }
 export type MemberRow = {
   readonly member: number
   readonly id: string
@@ -35,6 +36,8 @@ export type MemberRow = {
 /** Members from the first up to, not including, the second. */
 type Range = readonly [from: number, to: number]
 
+/** Of the file, read without a system call for each page. */
+const mappedBytes = 2 ** 30
 const rowsAtOnce = 256
 /** Members and rows that one page looks at, whether or not they make a pair. */
 const workInPage = 20_000
@@ -45,7 +48,7 @@ export class JoinReader {
   readonly #db: Database.Database
   readonly #pairsFrom: Database.Statement<[number, number], SetPairRow>
   readonly #set: Database.Statement<[number], SetRow>
-  readonly #cells: Database.Statement<[], CellRow & { readonly set: number }>
+  readonly #cells: Database.Statement<[], SetCellRow>
   readonly #bounds: Database.Statement<[], { rows: number; cells: number; sets: number }>
   readonly #cellAt: Database.Statement<[number], CellRow>
   readonly #cellOfSite: Database.Statement<[number, string], CellRow>
@@ -53,6 +56,7 @@ export class JoinReader {
 
   constructor(file: string) {
     this.#db = new Database(file, { readonly: true, fileMustExist: true })
+    this.#db.pragma(`mmap_size = ${mappedBytes}`)
     const request = this.#db.prepare<[], string>('SELECT request FROM about').pluck().get()
     this.request = JSON.parse(request ?? 'null')
     this.#pairsFrom = this.#db.prepare(`
@@ -60,9 +64,10 @@ export class JoinReader {
         same_site_pairs AS sameSitePairs, different_site_pairs AS differentSitePairs
       FROM pair WHERE pair >= ? ORDER BY pair LIMIT ?`)
     this.#set = this.#db.prepare(`
-      SELECT first_member AS first, members, token_count AS tokenCount FROM identity_set WHERE set_place = ?`)
+      SELECT first_member AS first, members FROM identity_set WHERE set_place = ?`)
     this.#cells = this.#db.prepare(`
-      SELECT set_place AS "set", first_member AS first, members, site FROM cell ORDER BY first_member`)
+      SELECT c.set_place AS "set", c.first_member AS first, c.members, c.site, s.token_count AS tokenCount
+      FROM cell c JOIN identity_set s ON s.set_place = c.set_place ORDER BY c.first_member`)
     this.#bounds = this.#db.prepare(`
       SELECT (SELECT count(*) FROM pair) AS rows, (SELECT count(*) FROM cell) AS cells,
         coalesce((SELECT max(set_place) + 1 FROM identity_set), 0) AS sets`)
@@ -122,12 +127,8 @@ export class JoinReader {
   }
 
   /** All cells (members of one set on one site each), in the order of their sets. */
-  cells(): IterableIterator<CellRow & { readonly set: number }> {
+  cells(): IterableIterator<SetCellRow> {
     return this.#cells.iterate()
-  }
-
-  tokenCountOf(set: number): number {
-    return this.#setAt(set).tokenCount
   }
 
   /** Members from one up to, not including, another. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
 const pageSize = 8192
+const cacheKib = 32 * 1024
 
 /**
  * A new SQLite file for the result of a job, at most `mostBytes` large: beyond that SQLite says that it is full. It is
@@ -14,6 +15,7 @@ export const createResultFile = (file: string, mostBytes: number, schema: string
   db.pragma(`page_size = ${pageSize}`)
   db.pragma('journal_mode = MEMORY')
   db.pragma('synchronous = OFF')
+  db.pragma(`cache_size = -${cacheKib}`)
   db.pragma('locking_mode = EXCLUSIVE')
   db.pragma(`max_page_count = ${Math.ceil(mostBytes / pageSize)}`)
   db.exec(schema)

@@ -135,7 +135,6 @@ class Clusters {
   #documentsOf(cells: readonly Cell[]): Document[] {
     const documents: Document[] = []
     for (const cell of cells) {
-      const tokenCount = this.#reader.tokenCountOf(cell.set)
       for (const { member, id, url, site, fetchedAt, createdAt } of this.#reader.membersBetween(
         cell.first,
         cell.first + cell.members,
@@ -146,7 +145,7 @@ class Clusters {
           url,
           site,
           cell,
-          tokenCount,
+          tokenCount: cell.tokenCount,
           fetchedAt: fetchedAt === null ? createdAt : Date.parse(fetchedAt),
         })
     }

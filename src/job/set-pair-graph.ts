@@ -9,6 +9,7 @@ export type Cell = {
   readonly site: number
   readonly first: number
   readonly members: number
+  readonly tokenCount: number
 }
 
 /** How many document pairs are on one site, and how many on different ones. */
@@ -45,6 +46,7 @@ export class SetPairGraph {
   readonly #cellFirst: Uint32Array
   readonly #cellMembers: Uint32Array
   readonly #membersOfSet: Uint32Array
+  readonly #tokenCounts: Uint32Array
   readonly #siteIndexes = new Map<number, ReadonlyMap<number, number>>()
 
   constructor(reader: JoinReader, report: (done: number, total: number) => void) {
@@ -53,6 +55,7 @@ export class SetPairGraph {
     this.rowCount = rows
     this.#firstCell = new Uint32Array(sets + 1)
     this.#membersOfSet = new Uint32Array(sets)
+    this.#tokenCounts = new Uint32Array(sets)
     this.#cellSet = new Uint32Array(cells)
     this.#cellSite = new Uint32Array(cells)
     this.#cellFirst = new Uint32Array(cells)
@@ -80,6 +83,7 @@ export class SetPairGraph {
       site: this.#cellSite[cell] as number,
       first: this.#cellFirst[cell] as number,
       members: this.#cellMembers[cell] as number,
+      tokenCount: this.#tokenCounts[this.#cellSet[cell] as number] as number,
     }
   }
 
@@ -211,7 +215,7 @@ export class SetPairGraph {
   #readCells(reader: JoinReader): void {
     const sites = new Map<string, number>()
     let cell = 0
-    for (const { set, site, first, members } of reader.cells()) {
+    for (const { set, site, first, members, tokenCount } of reader.cells()) {
       let number = site === null ? 0 : sites.get(site)
       if (number === undefined) {
         number = sites.size + 1
@@ -221,6 +225,7 @@ export class SetPairGraph {
       this.#cellSite[cell] = number
       this.#cellFirst[cell] = first
       this.#cellMembers[cell] = members
+      this.#tokenCounts[set] = tokenCount
       this.#membersOfSet[set] = (this.#membersOfSet[set] as number) + members
       this.#firstCell[set + 1] = ++cell
     }
