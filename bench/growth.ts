@@ -6,7 +6,12 @@
  * the process with all background work, bytes written to the disk, and the longest time for which a write or
  * the event loop was held up. What the making of the documents takes is measured first and taken off.
  *
- * BENCH_DOCUMENTS: up to how many documents (1,000,000); BENCH_MEMORY_MB: memory of the index (512).
+ * Prints for each window microseconds of CPU, bytes written and documents a second, the median and the longest write,
+ * the longest delay of the event loop, resident memory and the size of the database; then the CPU of a document in
+ * the last window as a multiple of that at 100,000 documents.
+ *
+ * BENCH_DOCUMENTS: up to how many documents (1000000); BENCH_MEMORY_MB: memory of the index (512);
+ * BENCH_DIRECTORY: where the database lies; BENCH_PROGRESS=1 prints each window to stderr as it ends.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,8 +19,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import { quantile, report } from './report.ts'
-import { cpuMicroseconds, mebibytes, rounded, syntheticDocuments } from './synthetic-documents.ts'
+import { cpuMicroseconds, mebibytes } from './process-usage.ts'
+import { quantile, report, rounded } from './report.ts'
+import { syntheticDocuments } from './synthetic-documents.ts'
 
 const documentCount = Number(process.env.BENCH_DOCUMENTS ?? 1_000_000)
 const memoryBytes = Number(process.env.BENCH_MEMORY_MB ?? 512) * 2 ** 20

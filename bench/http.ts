@@ -4,6 +4,11 @@
  * Starts the built service on an empty database, posts all pages of the files (or 5,000 made ones) as NDJSON
  * over one connection, then asks for the near-duplicates of 500 random documents one after another, and
  * compares every algorithm's whole answer with brute force over the signatures that the service reports.
+ *
+ * Prints documents and MiB a second, p50 and p99 of the queries and of GET /health/live, and which answers differ from
+ * brute force; ends with 1 where one does.
+ *
+ * BENCH_PAGES: how many pages to make (5000); BENCH_SAMPLE: how many documents to ask for (500).
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'

@@ -22,8 +22,9 @@ import { canonicalCriteria, type JobRequest, type JobView } from '../src/service
 import { openJobDatabase } from '../src/store/sqlite/job-database.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import type { PutOperation } from '../src/store/store.ts'
-import { report } from './report.ts'
-import { mebibytes, rounded, syntheticDocuments } from './synthetic-documents.ts'
+import { mebibytes } from './process-usage.ts'
+import { report, rounded } from './report.ts'
+import { syntheticDocuments } from './synthetic-documents.ts'
 
 const documentCount = Number(process.env.BENCH_DOCUMENTS ?? 1_000_000)
 const batchSize = 500

@@ -11,6 +11,8 @@
  * turns. Whatever is in doubt favours the others: they get the page as a string, and the packages their shingles, or
  * hashes of them, for nothing. The kernel gets bytes, which are copied into its memory.
  *
+ * Prints microseconds a page of each contestant, and how many times as fast the kernel is.
+ *
  * BENCH_PAGES: how many pages (400); BENCH_ROUNDS: how many rounds (7).
  */
 import BloomFilters from 'bloom-filters'

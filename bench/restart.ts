@@ -4,7 +4,10 @@
  * Fills databases with synthetic documents and opens each of them in new processes: CPU time and wall time from the
  * start of opening until the store answers, and resident memory, medians over the openings.
  *
- * BENCH_SIZES: numbers of documents (100000,1000000); BENCH_ROUNDS: openings of each (5).
+ * Prints for each size seconds of CPU, seconds of wall time and MiB of resident memory.
+ *
+ * BENCH_SIZES: numbers of documents (100000,1000000); BENCH_ROUNDS: openings of each (5);
+ * BENCH_DIRECTORY: where the databases lie; BENCH_PROGRESS=1 prints each size to stderr as it ends.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,14 +15,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import { median, report } from './report.ts'
-import { cpuMicroseconds, mebibytes, rounded, syntheticDocuments } from './synthetic-documents.ts'
+import { cpuMicroseconds, mebibytes } from './process-usage.ts'
+import { median, report, rounded } from './report.ts'
+import { storeSynthetic } from './synthetic-documents.ts'
 
 type Opening = { cpuSeconds: number; wallSeconds: number; residentMebibytes: number; documents: number }
 
 const sizes = (process.env.BENCH_SIZES ?? '100000,1000000').split(',').map(Number)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
-const batchSize = 500
 
 const openOnce = async (path: string): Promise<Opening> => {
   const [cpu, started] = [cpuMicroseconds(), performance.now()]
@@ -37,8 +40,7 @@ const openOnce = async (path: string): Promise<Opening> => {
 
 const fill = async (path: string, count: number): Promise<void> => {
   const store = await openSqliteStore({ path, scheme: 'bench', synchronous: 'normal' })
-  for (let from = 0; from < count; from += batchSize)
-    await store.write(syntheticDocuments(from, Math.min(batchSize, count - from)))
+  await storeSynthetic(store, count)
   await store.close()
 }
 

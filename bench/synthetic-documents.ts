@@ -1,6 +1,10 @@
 import { randomFillSync } from 'node:crypto'
-import type { PutOperation } from '../src/store/store.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import type { SqliteStore } from '../src/store/sqlite/sqlite-store.ts'
+import type { PutOperation, WriteResult } from '../src/store/store.ts'
 
+const batchSize = 500
 const siteCount = 5000
 const bytesEach = 16 + 48 + 48 + 32
 
@@ -30,11 +34,27 @@ export const syntheticDocuments = (from: number, count: number): PutOperation[] 
   })
 }
 
-/** CPU time of this process so far, in microseconds. */
-export const cpuMicroseconds = (): number => {
-  const { user, system } = process.cpuUsage()
-  return user + system
+/** Stores so many documents, changed as told, in batches; `onBatch` sees each batch and what became of it. */
+export const storeSynthetic = async (
+  store: SqliteStore,
+  count: number,
+  change: (one: PutOperation, index: number) => PutOperation = (one) => one,
+  onBatch: (batch: readonly PutOperation[], results: readonly WriteResult[]) => void = () => {},
+): Promise<void> => {
+  for (let from = 0; from < count; from += batchSize) {
+    const documents = syntheticDocuments(from, Math.min(batchSize, count - from))
+    const batch = documents.map((one, i) => change(one, from + i))
+    onBatch(batch, await store.write(batch))
+  }
 }
 
-export const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20)
-export const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits))
+/** Resolves when the store has written and merged all that it does in the background. */
+export const settle = async (store: SqliteStore, path: string): Promise<void> => {
+  const db = new Database(path, { readonly: true })
+  const unfinished = db.prepare(`SELECT count(*) FROM posting_run WHERE state <> 'ready'`).pluck()
+  do {
+    await store.check()
+    await wait(50)
+  } while (unfinished.get() !== 0)
+  db.close()
+}

@@ -23,28 +23,3 @@ export const similarity = (measure: Measure, overlap: number, sizeA: number, siz
 }
 
 export const isMeasure = (name: string): name is Measure => (measures as readonly string[]).includes(name)
-
-/** Errors of a few roundings are far below it, and no bound of a size below 2^30 lies so near to an integer. */
-const slack = 1e-9
-
-/**
- * The sizes, at least and at most, of the sets whose similarity to one of `size` elements can reach the threshold.
- * Rounded to the loose side, so that nothing is lost to floating point.
- */
-export const partnerSizes = (
-  measure: Measure,
-  threshold: number,
-  size: number,
-): { readonly least: number; readonly most: number } => {
-  if (measure === 'overlap') return { least: threshold, most: Number.MAX_SAFE_INTEGER }
-  const ratio =
-    measure === 'jaccard'
-      ? threshold
-      : measure === 'cosine'
-        ? threshold * threshold
-        : threshold / (2 - threshold)
-  return {
-    least: Math.max(1, Math.ceil(ratio * size * (1 - slack))),
-    most: Math.floor((size / ratio) * (1 + slack)),
-  }
-}

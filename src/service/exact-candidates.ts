@@ -1,7 +1,9 @@
 import { intersectionSize } from '../detect/resemblance.ts'
 import { bSimilarity, cSimilarity } from '../detect/similarity.ts'
 import { DittographError } from '../errors.ts'
-import { type Measure, partnerSizes, similarity } from '../join/measure.ts'
+import { type Bounds, boundsOf } from '../join/bounds.ts'
+import { type Measure, similarity } from '../join/measure.ts'
+import { thresholdOf } from '../join/threshold.ts'
 import { type Features, featureSet } from '../signature/features.ts'
 import { k } from '../signature/scheme.ts'
 import type { Candidate, SetNumber, Store } from '../store/store.ts'
@@ -16,11 +18,16 @@ const setsInScanPage = 16
 
 type ExactOptions = DuplicatesOptions & { readonly algorithm: Measure }
 
-/** Tokens that pages with such a number of features may have: a page may repeat its shingles, but not have more. */
-const tokenRange = ({ least, most }: { least: number; most: number }, features: Features) =>
-  features === 'tokens'
-    ? { minTokens: least, maxTokens: most }
+/**
+ * How many tokens pages have whose features can reach the threshold with so many: a page may repeat its shingles, but
+ * not have more than tokens.
+ */
+const tokenRange = (bounds: Bounds, size: number, features: Features) => {
+  const least = bounds.minSize(size)
+  return features === 'tokens'
+    ? { minTokens: least, maxTokens: Math.min(bounds.maxSize(size), Number.MAX_SAFE_INTEGER) }
     : { minTokens: least <= 1 ? 1 : least + k - 1, maxTokens: Number.MAX_SAFE_INTEGER }
+}
 
 /**
  * Exact set similarity. Candidates are all sets whose number of tokens admits the threshold; each is verified by the
@@ -45,7 +52,8 @@ export class ExactCandidates implements CandidateSource {
   ): AsyncGenerator<VerifiedPage> {
     const { algorithm: measure, exact } = options
     const own = await this.#ownFeatures(subject, exact.features)
-    const range = tokenRange(partnerSizes(measure, exact.threshold, own.length), exact.features)
+    if (own.length === 0) return
+    const range = tokenRange(boundsOf(measure, thresholdOf(exact.threshold)), own.length, exact.features)
     const pace = createPacer()
     let after: SetNumber | null = Math.max(0, fromSet - 1)
     while (after !== null) {

@@ -1,8 +1,8 @@
-const longestStretchMs = 10
+const longestStretchMs = 2
 
 /**
  * A pause that long-running work awaits between its steps: it lets the event loop serve others, but only
- * where more than 10 ms have passed since it last did. One pacer for one piece of work.
+ * where more than 2 ms have passed since it last did. One pacer for one piece of work.
  */
 export const createPacer = (): (() => Promise<void>) => {
   let since = performance.now()

@@ -8,7 +8,7 @@ type Waiting = {
   readonly reject: (reason: unknown) => void
 }
 
-const mostOperationsInCommit = 512
+const mostOperationsInCommit = 128
 const mostOperationsWaiting = 20_000
 
 /**

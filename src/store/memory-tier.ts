@@ -24,8 +24,8 @@ const ringMask = ringSize - 1
 const mostSets = ringSize - (1 << 21)
 
 /**
- * An entry of a table: occupied, 7 bits of the hash, 24 bits of place. 0 is an empty one. What was removed, and what
- * names a set that was evicted, may be written over, and does not end a search.
+ * An entry of a table: occupied, 7 bits of the hash, 24 bits of place. 0 is an empty one, which ends a search; what
+ * was removed does not.
  */
 const occupied = 0x8000_0000 | 0
 const removed = 1
@@ -38,11 +38,12 @@ const smallestTable = 8
 const fullestTable = 0.75
 /** A full table of which more than this is in use grows; otherwise it is only cleared of what is not. */
 const growingShare = 0.7
-/** Evictions for each table that is swept: all are, long before the ring has gone round. */
-const evictionsPerSweep = 32
+/** From this share of the capacity on tables get their last size at once: doubling them again reads every record. */
+const lastGrowthShare = 0.25
+const meanLoad = 0.54
 
-/** Record, links, number, state, and table entries at a mean load of 0.54. */
-export const bytesPerSet = recordBytes + 4 * tierSlots + 8 + 1 + Math.ceil((4 * tierSlots) / 0.54)
+/** Record, links, number, state, and table entries. */
+export const bytesPerSet = recordBytes + 4 * tierSlots + 8 + 1 + Math.ceil((4 * tierSlots) / meanLoad)
 
 const isSigned = 1
 const isGone = 2
@@ -50,16 +51,16 @@ const isGone = 2
 /** Steps of a scan over neighbouring sets for each step along a chain, which misses the cache. */
 const scanSteps = 8
 
-/** An element within bounds. */
-const at = (column: Int32Array | Uint32Array | Float64Array | Uint8Array, index: number): number =>
-  column[index] as number
+/** An element within bounds. One function for each kind of array: one for all would look up the kind at each call. */
+const at = (column: Int32Array, index: number): number => column[index] as number
+const byteAt = (column: Uint8Array, index: number): number => column[index] as number
 const atOf = <T>(list: readonly T[], index: number): T => list[index] as T
 
 /** Where the key of a slot is: bits of two neighbouring words of a record, in the byte order of the machine. */
 const keyWord = new Uint8Array(tierSlots)
 const keyMasks = new Int32Array(2 * tierSlots)
 /** First bit of the key of a slot, counted from the beginning of the record, and width in bits. */
-const keyBit = new Uint32Array(tierSlots)
+const keyBit = new Int32Array(tierSlots)
 const keyWidth = new Uint8Array(tierSlots)
 
 const defineKey = (slot: number, bit: number, width: number): void => {
@@ -67,7 +68,7 @@ const defineKey = (slot: number, bit: number, width: number): void => {
   const mask = new Uint8Array(8)
   for (let i = bit; i < bit + width; i++) {
     const inMask = i - 32 * word
-    mask[inMask >>> 3] = at(mask, inMask >>> 3) | (0x80 >>> (inMask & 7))
+    mask[inMask >>> 3] = byteAt(mask, inMask >>> 3) | (0x80 >>> (inMask & 7))
   }
   keyWord[slot] = word
   keyMasks.set(new Int32Array(mask.buffer), 2 * slot)
@@ -96,6 +97,10 @@ const tagOf = (hash: number): number => (hash >>> shardBits) & tagMask
 const homeOf = (hash: number, size: number): number => Math.floor(((hash >>> 0) * size) / 2 ** 32)
 const entryOf = (hash: number, place: number): number => occupied | (tagOf(hash) << 24) | place
 
+/** Sets that are linked together. */
+const mostTogether = 65536
+const touchedTogether = 256
+
 /** Sets that are gone which count as one that was examined. */
 const goneInExamined = 64
 
@@ -103,7 +108,7 @@ const goneInExamined = 64
 class Chunk {
   readonly bytes = new Uint8Array(chunkSets * recordBytes)
   readonly words = new Int32Array(this.bytes.buffer)
-  /** By set and slot: the place of the next set of the posting list; the last one names the first. */
+  /** By slot and set: the place of the next set of the posting list; the last one names the first. */
   readonly links = new Int32Array(chunkSets * tierSlots)
   readonly numbers = new Float64Array(chunkSets)
   readonly states = new Uint8Array(chunkSets)
@@ -135,15 +140,21 @@ export class MemoryTier {
   readonly #shardCount: number
   readonly #tables: Int32Array[]
   /** Entries in each table that are not empty, and how many make it full. */
-  readonly #sizes: Uint32Array
-  readonly #limits: Uint32Array
+  readonly #sizes: Int32Array
+  readonly #limits: Int32Array
   readonly #chunks: (Chunk | undefined)[] = Array(ringSize / chunkSets)
   #spareChunk: Chunk | null = null
-  #nextSwept = 0
   /** Ordinals count sets from 0; modulo the size of the ring they are places. */
   #first = 0
   #end = 0
   #evictableEnd = 0
+  /** Places, and hashes in one slot, of sets that are gone through together: as they came, and then by shard. */
+  #places = new Int32Array(0)
+  #hashes = new Int32Array(0)
+  #unorderedHashes = new Int32Array(0)
+  readonly #shardEnds: Int32Array
+  /** Keeps the engine from leaving out reads whose only use is that the cache has what they read. */
+  #touched = 0
   readonly #query = new Uint8Array(recordBytes)
   readonly #queryWords = new Int32Array(this.#query.buffer)
   readonly #cursorSlots = new Uint8Array(signatureSlots)
@@ -157,13 +168,14 @@ export class MemoryTier {
     this.capacity = Math.min(mostSets, Math.floor(budgetBytes / bytesPerSet))
     const shardsWanted = Math.ceil(Math.max(this.capacity, 16 * setsInShard) / setsInShard)
     this.#shardCount = Math.min(mostShards, 2 ** Math.ceil(Math.log2(shardsWanted)))
+    this.#shardEnds = new Int32Array(this.#shardCount)
     // First sizes are spread over an octave, so that tables of equal fill double at different times.
     this.#tables = Array.from({ length: tierSlots * this.#shardCount }, (_, table) => {
       const shard = table % this.#shardCount
       return new Int32Array(Math.round(smallestTable * 2 ** (shard / this.#shardCount)))
     })
-    this.#sizes = new Uint32Array(this.#tables.length)
-    this.#limits = Uint32Array.from(this.#tables, ({ length }) => Math.floor(length * fullestTable))
+    this.#sizes = new Int32Array(this.#tables.length)
+    this.#limits = Int32Array.from(this.#tables, ({ length }) => Math.floor(length * fullestTable))
   }
 
   /** Sets held, those that are gone included. */
@@ -186,20 +198,44 @@ export class MemoryTier {
     return this.#end === this.#first ? 0 : this.#numberAt((this.#end - 1) & ringMask)
   }
 
-  /** Adds a set with a greater number than all before; its record begins at a byte of `source`. */
-  add(number: SetNumber, source: Uint8Array, start: number, signed: boolean): void {
-    const place = this.#end & ringMask
-    const chunk = this.#chunkForAdding(place)
-    const inChunk = place & (chunkSets - 1)
-    chunk.bytes.set(source.subarray(start, start + recordBytes), inChunk * recordBytes)
-    chunk.numbers[inChunk] = number
-    chunk.states[inChunk] = signed ? isSigned : 0
-    this.#end++
-    for (let slot = 0; slot < contentSlot; slot++) {
-      if (signed) this.#link(slot, place)
-      else this.#setNext(slot, place, place)
+  /** Makes room for so many sets, so that no table has to grow on the way there. */
+  reserve(sets: number): void {
+    const expected = sets / this.#shardCount
+    const entries = expected + 4 * Math.sqrt(expected)
+    for (let table = 0; table < this.#tables.length; table++) {
+      let size = atOf(this.#tables, table).length
+      while (Math.floor(size * fullestTable) < entries) size = this.#nextSize(size, entries)
+      if (size > atOf(this.#tables, table).length)
+        this.#resize(Math.floor(table / this.#shardCount), table, size)
     }
-    this.#link(contentSlot, place)
+  }
+
+  /**
+   * Adds sets with increasing numbers, greater than all before. Their records are one behind the other; `signed` has
+   * 1 for those with a signature and 0 for the others. Many at once cost a fraction of as many one by one.
+   */
+  add(numbers: Float64Array, records: Uint8Array, signed: Uint8Array): void {
+    const firstAdded = this.#end
+    for (let from = 0; from < numbers.length; ) {
+      const place = this.#end & ringMask
+      const inChunk = place & (chunkSets - 1)
+      const end = Math.min(numbers.length, from + chunkSets - inChunk)
+      const chunk = this.#chunkForAdding(place)
+      chunk.bytes.set(records.subarray(from * recordBytes, end * recordBytes), inChunk * recordBytes)
+      chunk.numbers.set(numbers.subarray(from, end), inChunk)
+      chunk.states.set(signed.subarray(from, end), inChunk)
+      const { links } = chunk
+      for (let slot = 0; slot < tierSlots; slot++) {
+        const first = slot * chunkSets + inChunk
+        for (let i = 0; i < end - from; i++) links[first + i] = place + i
+      }
+      this.#end += end - from
+      from = end
+    }
+    for (let from = firstAdded; from < this.#end; from += mostTogether) {
+      const count = Math.min(mostTogether, this.#end - from)
+      for (let slot = 0; slot < tierSlots; slot++) this.#linkAll(slot, from, count)
+    }
   }
 
   /** Sets before the ordinal may be evicted, as others answer for them. */
@@ -209,16 +245,15 @@ export class MemoryTier {
 
   /** Drops the oldest sets, at most `count`, while there are more than the capacity and they may be evicted. */
   evict(count: number): void {
-    for (let i = 0; i < count && this.size > this.capacity && this.#first < this.#evictableEnd; i++) {
+    const end = this.#first + Math.min(count, this.size - this.capacity, this.#evictableEnd - this.#first)
+    while (this.#first < end) {
       const place = this.#first & ringMask
-      // A list with no other set needs nothing: its entry names a set that is not here any more.
-      for (let slot = 0; slot < tierSlots; slot++)
-        if (this.#nextOf(slot, place) !== place) this.#unlinkFirst(slot, place)
-      this.coveredAfter = this.#numberAt(place)
-      this.#first++
-      if (this.#first % evictionsPerSweep === 0) this.#sweepNextTable()
-      const isChunkEmpty = (this.#first & (chunkSets - 1)) === 0
-      if (isChunkEmpty) {
+      const inChunk = place & (chunkSets - 1)
+      const evicted = Math.min(end - this.#first, chunkSets - inChunk)
+      for (let slot = 0; slot < tierSlots; slot++) this.#unlinkOldest(slot, evicted)
+      this.coveredAfter = this.#numberAt(place + evicted - 1)
+      this.#first += evicted
+      if (inChunk + evicted === chunkSets) {
         this.#spareChunk = chunkOf(this.#chunks, place)
         this.#chunks[place >>> chunkBits] = undefined
       }
@@ -279,7 +314,7 @@ export class MemoryTier {
     const capacity = endOrdinal - fromOrdinal
     const [highs, lows] = [new Uint32Array(capacity), new Uint32Array(capacity)]
     const numbers = new Float64Array(capacity)
-    const [bit, width] = [at(keyBit, slot), at(keyWidth, slot)]
+    const [bit, width] = [at(keyBit, slot), byteAt(keyWidth, slot)]
     let count = 0
     for (let ordinal = fromOrdinal; ordinal < endOrdinal; ordinal++) {
       const place = ordinal & ringMask
@@ -328,13 +363,13 @@ export class MemoryTier {
       let sharedBands = 0
       for (let i = cursorCount - 1; i >= 0; i--) {
         if (at(ranks, i) !== least) continue
-        const slot = at(slots, i)
+        const slot = byteAt(slots, i)
         if (slot < supershingleCount) sharedSupershingles++
         else sharedBands++
         last = at(places, i)
         if (last === at(tails, i)) {
           cursorCount--
-          slots[i] = at(slots, cursorCount)
+          slots[i] = byteAt(slots, cursorCount)
           tails[i] = at(tails, cursorCount)
           places[i] = at(places, cursorCount)
           ranks[i] = at(ranks, cursorCount)
@@ -356,11 +391,11 @@ export class MemoryTier {
   }
 
   #numberAt(place: number): SetNumber {
-    return at(chunkOf(this.#chunks, place).numbers, place & (chunkSets - 1))
+    return chunkOf(this.#chunks, place).numbers[place & (chunkSets - 1)] as number
   }
 
   #stateAt(place: number): number {
-    return at(chunkOf(this.#chunks, place).states, place & (chunkSets - 1))
+    return byteAt(chunkOf(this.#chunks, place).states, place & (chunkSets - 1))
   }
 
   #signatureAt(place: number): Signature {
@@ -373,12 +408,12 @@ export class MemoryTier {
   }
 
   #nextOf(slot: number, place: number): number {
-    return at(chunkOf(this.#chunks, place).links, (place & (chunkSets - 1)) * tierSlots + slot)
+    return at(chunkOf(this.#chunks, place).links, slot * chunkSets + (place & (chunkSets - 1)))
   }
 
   #setNext(slot: number, place: number, next: number): void {
     const { links } = chunkOf(this.#chunks, place)
-    links[(place & (chunkSets - 1)) * tierSlots + slot] = next
+    links[slot * chunkSets + (place & (chunkSets - 1))] = next
   }
 
   #rankOf(place: number): number {
@@ -400,7 +435,7 @@ export class MemoryTier {
 
   #hashAt(slot: number, place: number): number {
     const { words } = chunkOf(this.#chunks, place)
-    const start = (place & (chunkSets - 1)) * recordWords + at(keyWord, slot)
+    const start = (place & (chunkSets - 1)) * recordWords + byteAt(keyWord, slot)
     return hashOf(
       at(words, start) & at(keyMasks, 2 * slot),
       at(words, start + 1) & at(keyMasks, 2 * slot + 1),
@@ -409,7 +444,7 @@ export class MemoryTier {
 
   #sameKey(slot: number, words: Int32Array, start: number, place: number): boolean {
     const { words: others } = chunkOf(this.#chunks, place)
-    const word = at(keyWord, slot)
+    const word = byteAt(keyWord, slot)
     const other = (place & (chunkSets - 1)) * recordWords + word
     return (
       ((at(words, start + word) ^ at(others, other)) & at(keyMasks, 2 * slot)) === 0 &&
@@ -428,12 +463,7 @@ export class MemoryTier {
     for (let index = homeOf(hash, size); ; index = index + 1 === size ? 0 : index + 1) {
       const entry = at(table, index)
       if (entry === 0) return -1
-      if (
-        (entry & ~ringMask) === wanted &&
-        this.#isHere(entry & ringMask) &&
-        this.#sameKey(slot, words, start, entry & ringMask)
-      )
-        return index
+      if ((entry & ~ringMask) === wanted && this.#sameKey(slot, words, start, entry & ringMask)) return index
     }
   }
 
@@ -441,22 +471,14 @@ export class MemoryTier {
   #findRoom(table: Int32Array, hash: number): number {
     const size = table.length
     let index = homeOf(hash, size)
-    while (this.#isInUse(at(table, index))) index = index + 1 === size ? 0 : index + 1
+    while (at(table, index) < 0) index = index + 1 === size ? 0 : index + 1
     return index
-  }
-
-  #isHere(place: number): boolean {
-    return this.#rankOf(place) < this.#end - this.#first
-  }
-
-  #isInUse(entry: number): boolean {
-    return entry < 0 && this.#isHere(entry & ringMask)
   }
 
   /** Last place of the posting list of the query's key; -1 where there is none. */
   #findTail(slot: number): number {
     const words = this.#queryWords
-    const word = at(keyWord, slot)
+    const word = byteAt(keyWord, slot)
     const hash = hashOf(
       at(words, word) & at(keyMasks, 2 * slot),
       at(words, word + 1) & at(keyMasks, 2 * slot + 1),
@@ -492,15 +514,77 @@ export class MemoryTier {
     }
   }
 
-  #link(slot: number, place: number): void {
-    const hash = this.#hashAt(slot, place)
+  /**
+   * Sets `#places` and `#hashes` to those of the sets from an ordinal on, shard by shard, and those of a shard in
+   * order: so they are gone through table by table, each of which fits a cache.
+   */
+  #arrange(slot: number, fromOrdinal: number, count: number): void {
+    if (this.#places.length < count) {
+      this.#places = new Int32Array(count)
+      this.#hashes = new Int32Array(count)
+      this.#unorderedHashes = new Int32Array(count)
+    }
+    const [places, hashes, unordered, ends] = [
+      this.#places,
+      this.#hashes,
+      this.#unorderedHashes,
+      this.#shardEnds,
+    ]
+    const [mask0, mask1] = [at(keyMasks, 2 * slot), at(keyMasks, 2 * slot + 1)]
+    const lowest = this.#shardCount - 1
+    ends.fill(0)
+    for (let i = 0; i < count; ) {
+      const place = (fromOrdinal + i) & ringMask
+      const { words } = chunkOf(this.#chunks, place)
+      const end = Math.min(count, i + chunkSets - (place & (chunkSets - 1)))
+      let word = (place & (chunkSets - 1)) * recordWords + byteAt(keyWord, slot)
+      for (; i < end; i++, word += recordWords) {
+        const hash = hashOf(at(words, word) & mask0, at(words, word + 1) & mask1)
+        unordered[i] = hash
+        ends[hash & lowest] = at(ends, hash & lowest) + 1
+      }
+    }
+    let start = 0
+    for (let shard = 0; shard < ends.length; shard++) {
+      const size = at(ends, shard)
+      ends[shard] = start
+      start += size
+    }
+    for (let i = 0; i < count; i++) {
+      const hash = at(unordered, i)
+      const index = at(ends, hash & lowest)
+      ends[hash & lowest] = index + 1
+      hashes[index] = hash
+      places[index] = (fromOrdinal + i) & ringMask
+    }
+  }
+
+  /** Reads where the searches of some hashes begin: the reads miss the cache together, and searches one by one. */
+  #touch(slot: number, from: number, end: number): void {
+    for (let i = from; i < end; i++) {
+      const hash = at(this.#hashes, i)
+      const table = atOf(this.#tables, this.#tableOf(slot, hash))
+      this.#touched ^= at(table, homeOf(hash, table.length))
+    }
+  }
+
+  #linkAll(slot: number, fromOrdinal: number, count: number): void {
+    this.#arrange(slot, fromOrdinal, count)
+    for (let i = 0; i < count; i++) {
+      if (i % touchedTogether === 0) this.#touch(slot, i, Math.min(count, i + touchedTogether))
+      const place = at(this.#places, i)
+      if (slot === contentSlot || this.#stateAt(place) & isSigned)
+        this.#link(slot, place, at(this.#hashes, i))
+    }
+  }
+
+  #link(slot: number, place: number, hash: number): void {
     const number = this.#tableOf(slot, hash)
     if (at(this.#sizes, number) >= at(this.#limits, number)) this.#rebuild(slot, number)
     const table = atOf(this.#tables, number)
     const { words } = chunkOf(this.#chunks, place)
     const found = this.#findEntry(slot, table, hash, words, (place & (chunkSets - 1)) * recordWords)
     if (found < 0) {
-      this.#setNext(slot, place, place)
       const index = this.#findRoom(table, hash)
       if (at(table, index) === 0) this.#sizes[number] = at(this.#sizes, number) + 1
       table[index] = entryOf(hash, place)
@@ -512,59 +596,95 @@ export class MemoryTier {
     table[found] = entryOf(hash, place)
   }
 
-  /** Takes the oldest set, which is the first of every list that it is in, out of one that has others. */
-  #unlinkFirst(slot: number, place: number): void {
-    const hash = this.#hashAt(slot, place)
-    const table = atOf(this.#tables, this.#tableOf(slot, hash))
-    const { words } = chunkOf(this.#chunks, place)
-    const index = this.#findEntry(slot, table, hash, words, (place & (chunkSets - 1)) * recordWords)
-    this.#setNext(slot, at(table, index) & ringMask, this.#nextOf(slot, place))
+  /** Takes the oldest sets out of their lists in a slot, of which they are the first. */
+  #unlinkOldest(slot: number, count: number): void {
+    this.#arrange(slot, this.#first, count)
+    for (let i = 0; i < count; i++) {
+      if (i % touchedTogether === 0) this.#touch(slot, i, Math.min(count, i + touchedTogether))
+      const oldest = at(this.#places, i)
+      const state = this.#stateAt(oldest)
+      const isLinked = slot === contentSlot ? !(state & isGone) : state & isSigned
+      if (!isLinked) continue
+      const hash = at(this.#hashes, i)
+      const next = this.#nextOf(slot, oldest)
+      const number = this.#tableOf(slot, hash)
+      const table = atOf(this.#tables, number)
+      if (next === oldest) {
+        const entry = entryOf(hash, oldest)
+        let index = homeOf(hash, table.length)
+        while (at(table, index) !== entry) index = index + 1 === table.length ? 0 : index + 1
+        this.#removeEntry(number, index)
+      } else {
+        const { words } = chunkOf(this.#chunks, oldest)
+        const index = this.#findEntry(slot, table, hash, words, (oldest & (chunkSets - 1)) * recordWords)
+        this.#setNext(slot, at(table, index) & ringMask, next)
+      }
+    }
+  }
+
+  /** Where a search ends behind the entry, it may as well end here, and before: most leave no trace. */
+  #removeEntry(number: number, index: number): void {
+    const table = atOf(this.#tables, number)
+    const last = table.length - 1
+    table[index] = removed
+    if (at(table, index === last ? 0 : index + 1) !== 0) return
+    for (let empty = index; at(table, empty) === removed; empty = empty === 0 ? last : empty - 1) {
+      table[empty] = 0
+      this.#sizes[number] = at(this.#sizes, number) - 1
+    }
   }
 
   /** Takes a set out of its list by content, which has no other member but for a collision. */
   #unlinkContent(place: number): void {
     const hash = this.#hashAt(contentSlot, place)
-    const table = atOf(this.#tables, this.#tableOf(contentSlot, hash))
+    const number = this.#tableOf(contentSlot, hash)
+    const table = atOf(this.#tables, number)
     const { words } = chunkOf(this.#chunks, place)
     const start = (place & (chunkSets - 1)) * recordWords
     const index = this.#findEntry(contentSlot, table, hash, words, start)
     const tail = at(table, index) & ringMask
     let before = tail
     while (this.#nextOf(contentSlot, before) !== place) before = this.#nextOf(contentSlot, before)
-    if (before === place) table[index] = removed
+    if (before === place) this.#removeEntry(number, index)
     else if (tail === place) table[index] = entryOf(hash, before)
     this.#setNext(contentSlot, before, this.#nextOf(contentSlot, place))
     this.#setNext(contentSlot, place, place)
   }
 
-  /** Frees a full table of what is not in use, and doubles it where most is. */
+  /** Frees a full table of what was removed, and doubles it where that is little. */
   #rebuild(slot: number, number: number): void {
-    const old = atOf(this.#tables, number)
+    const table = atOf(this.#tables, number)
     let inUse = 0
-    for (let i = 0; i < old.length; i++) if (this.#isInUse(at(old, i))) inUse++
+    for (let i = 0; i < table.length; i++) if (at(table, i) < 0) inUse++
     const isGrowing = inUse > growingShare * at(this.#limits, number)
-    const size = isGrowing ? 2 * old.length : old.length
+    this.#resize(slot, number, isGrowing ? this.#nextSize(table.length, inUse) : table.length)
+  }
+
+  /** Of a table that is to grow and has so many entries. */
+  #nextSize(size: number, entries: number): number {
+    const mostEntries = this.capacity / this.#shardCount
+    const lastSize = entries < lastGrowthShare * mostEntries ? 0 : Math.ceil(mostEntries / meanLoad)
+    return Math.max(2 * size, lastSize)
+  }
+
+  #resize(slot: number, number: number, size: number): void {
+    const old = atOf(this.#tables, number)
+    const hashes = new Int32Array(old.length)
+    // By itself, so that reading one record does not wait for the other.
+    for (let i = 0; i < old.length; i++)
+      if (at(old, i) < 0) hashes[i] = this.#hashAt(slot, at(old, i) & ringMask)
     const table = new Int32Array(size)
+    let inUse = 0
     for (let i = 0; i < old.length; i++) {
-      const entry = at(old, i)
-      if (!this.#isInUse(entry)) continue
-      let index = homeOf(this.#hashAt(slot, entry & ringMask), size)
+      if (at(old, i) >= 0) continue
+      let index = homeOf(at(hashes, i), size)
       while (at(table, index) !== 0) index = index + 1 === size ? 0 : index + 1
-      table[index] = entry
+      table[index] = at(old, i)
+      inUse++
     }
     this.#tables[number] = table
     this.#sizes[number] = inUse
     this.#limits[number] = Math.floor(size * fullestTable)
-  }
-
-  /** Makes sure that no entry of a set that was evicted is taken for the one that gets its place in the ring. */
-  #sweepNextTable(): void {
-    const table = atOf(this.#tables, this.#nextSwept)
-    for (let i = 0; i < table.length; i++) {
-      const entry = at(table, i)
-      if (entry < 0 && !this.#isHere(entry & ringMask)) table[i] = removed
-    }
-    this.#nextSwept = (this.#nextSwept + 1) % this.#tables.length
   }
 
   #chunkForAdding(place: number): Chunk {
@@ -579,10 +699,10 @@ export class MemoryTier {
 }
 
 const bigEndian = (bytes: Uint8Array, start: number): number =>
-  ((at(bytes, start) << 24) |
-    (at(bytes, start + 1) << 16) |
-    (at(bytes, start + 2) << 8) |
-    at(bytes, start + 3)) >>>
+  ((byteAt(bytes, start) << 24) |
+    (byteAt(bytes, start + 1) << 16) |
+    (byteAt(bytes, start + 2) << 8) |
+    byteAt(bytes, start + 3)) >>>
   0
 
 /** At most 32 bits, of which the last is the lowest. */
@@ -592,6 +712,6 @@ const bitsAt = (bytes: Uint8Array, bit: number, width: number): number => {
   const lastByte = (end - 1) >>> 3
   const low = bigEndian(bytes, lastByte - 3)
   const spare = 8 * (lastByte + 1) - end
-  const high = spare === 0 ? 0 : at(bytes, lastByte - 4) << (32 - spare)
+  const high = spare === 0 ? 0 : byteAt(bytes, lastByte - 4) << (32 - spare)
   return (((low >>> spare) | high) & (2 ** width - 1)) >>> 0
 }

@@ -8,18 +8,53 @@ export type PostingColumns = {
   readonly numbers: Float64Array
 }
 
-/** Indices are packed behind 32 bits of a key into a double, so that the engine's sort of numbers can be used. */
-const indexSpan = 2 ** 21
+export const emptyPostings: PostingColumns = {
+  highs: new Uint32Array(0),
+  lows: new Uint32Array(0),
+  numbers: new Float64Array(0),
+}
 
-const at = (column: Uint32Array | Float64Array, index: number): number => column[index] as number
+const digitBits = 11
+const digits = 1 << digitBits
+/** Up to this length moving elements one by one is faster than counting digits. */
+const longestInserted = 48
 
-/** Indices of a part of the column from its least element to its greatest; equal ones stay in order. */
+const at = (column: Uint32Array, index: number): number => column[index] as number
+
+/** Indices of the column from its least element to its greatest; those of equal elements stay in order. Linear. */
 const order = (keys: Uint32Array): Uint32Array => {
-  const packed = new Float64Array(keys.length)
-  for (let i = 0; i < keys.length; i++) packed[i] = at(keys, i) * indexSpan + i
-  packed.sort()
-  const indices = new Uint32Array(keys.length)
-  for (let i = 0; i < keys.length; i++) indices[i] = at(packed, i) % indexSpan
+  let indices = new Uint32Array(keys.length)
+  for (let i = 0; i < keys.length; i++) indices[i] = i
+  if (keys.length <= longestInserted) {
+    for (let i = 1; i < keys.length; i++) {
+      let to = i
+      for (; to > 0 && at(keys, at(indices, to - 1)) > at(keys, i); to--) indices[to] = at(indices, to - 1)
+      indices[to] = i
+    }
+    return indices
+  }
+  let other = new Uint32Array(keys.length)
+  for (let shift = 0; shift < 32; shift += digitBits) {
+    const starts = new Uint32Array(digits)
+    for (let i = 0; i < keys.length; i++) {
+      const digit = (at(keys, i) >>> shift) & (digits - 1)
+      starts[digit] = at(starts, digit) + 1
+    }
+    let start = 0
+    for (let digit = 0; digit < digits; digit++) {
+      const count = at(starts, digit)
+      starts[digit] = start
+      start += count
+    }
+    for (let i = 0; i < keys.length; i++) {
+      const index = at(indices, i)
+      const digit = (at(keys, index) >>> shift) & (digits - 1)
+      const to = at(starts, digit)
+      other[to] = index
+      starts[digit] = to + 1
+    }
+    ;[indices, other] = [other, indices]
+  }
   return indices
 }
 
@@ -33,68 +68,32 @@ const permuted = ({ highs, lows, numbers }: PostingColumns, indices: Uint32Array
     const from = at(indices, i)
     columns.highs[i] = at(highs, from)
     columns.lows[i] = at(lows, from)
-    columns.numbers[i] = at(numbers, from)
+    columns.numbers[i] = numbers[from] as number
   }
   return columns
 }
 
-/**
- * The postings by unsigned value; those of one value stay in order. At most 2 million. O(n log n), some 10 ms for
- * 100,000.
- */
+/** The postings by unsigned value; those of one value stay in order. Linear, some 5 ms for 100,000. */
 export const sortPostings = (columns: PostingColumns): PostingColumns => {
-  if (columns.numbers.length > indexSpan) throw new RangeError('Too many postings to sort at once')
   if (!columns.highs.some((high) => high !== 0)) return permuted(columns, order(columns.lows))
   const sorted = permuted(columns, order(columns.highs))
   const { highs, lows, numbers } = sorted
   for (let from = 0; from < highs.length; ) {
     let to = from + 1
-    while (to < highs.length && at(highs, to) === at(highs, from)) to++
-    if (to > from + 1) {
-      const part = { highs, lows: lows.slice(from, to), numbers: numbers.slice(from, to) }
-      const indices = order(part.lows)
-      for (let i = 0; i < indices.length; i++) {
-        lows[from + i] = at(part.lows, at(indices, i))
-        numbers[from + i] = at(part.numbers, at(indices, i))
+    let isSorted = true
+    for (; to < highs.length && at(highs, to) === at(highs, from); to++)
+      isSorted &&= at(lows, to) >= at(lows, to - 1)
+    if (!isSorted) {
+      const part = {
+        highs: highs.subarray(from, to),
+        lows: lows.slice(from, to),
+        numbers: numbers.slice(from, to),
       }
+      const inOrder = permuted(part, order(part.lows))
+      lows.set(inOrder.lows, from)
+      numbers.set(inOrder.numbers, from)
     }
     from = to
   }
   return sorted
-}
-
-/**
- * The postings parted by value, in about `partCount` parts in increasing order of their values, each in the order of
- * before: parts can be sorted one by one. Values are taken for hashes: others make parts of unequal size. Linear.
- */
-export const partPostings = (columns: PostingColumns, partCount: number): PostingColumns[] => {
-  const { highs, lows, numbers } = columns
-  const keys = highs.some((high) => high !== 0) ? highs : lows
-  let greatest = 0
-  for (let i = 0; i < keys.length; i++) greatest = Math.max(greatest, at(keys, i))
-  const scale = partCount / (greatest + 1)
-  const lengths = new Uint32Array(partCount)
-  for (let i = 0; i < keys.length; i++) {
-    const part = Math.floor(at(keys, i) * scale)
-    lengths[part] = at(lengths, part) + 1
-  }
-  const parts = Array.from({ length: partCount }, (_, part) => {
-    const length = at(lengths, part)
-    return {
-      highs: new Uint32Array(length),
-      lows: new Uint32Array(length),
-      numbers: new Float64Array(length),
-    }
-  })
-  const filled = new Uint32Array(partCount)
-  for (let i = 0; i < keys.length; i++) {
-    const number = Math.floor(at(keys, i) * scale)
-    const part = parts[number] as PostingColumns
-    const to = at(filled, number)
-    part.highs[to] = at(highs, i)
-    part.lows[to] = at(lows, i)
-    part.numbers[to] = at(numbers, i)
-    filled[number] = to + 1
-  }
-  return parts
 }

@@ -14,15 +14,25 @@ type NaiveSet = {
   isGone: boolean
 }
 
-const add = (tier: MemoryTier, number: number, content: string, signature: Signature | null): void => {
-  const record = new Uint8Array(recordBytes + 3)
-  record.set(contentHashOf(content).subarray(0, 8), 3)
-  if (signature !== null) {
-    record.set(signature.supershingles, 11)
-    record.set(signature.simhash, 59)
+type AddedSet = Pick<NaiveSet, 'number' | 'content' | 'signature'>
+
+const addAll = (tier: MemoryTier, sets: readonly AddedSet[]): void => {
+  const records = new Uint8Array(recordBytes * sets.length)
+  for (const [i, { content, signature }] of sets.entries()) {
+    records.set(contentHashOf(content).subarray(0, 8), recordBytes * i)
+    if (signature === null) continue
+    records.set(signature.supershingles, recordBytes * i + 8)
+    records.set(signature.simhash, recordBytes * i + 56)
   }
-  tier.add(number, record, 3, signature !== null)
+  const numbers = Float64Array.from(sets, ({ number }) => number)
+  tier.add(
+    numbers,
+    records,
+    Uint8Array.from(sets, ({ signature }) => (signature === null ? 0 : 1)),
+  )
 }
+const add = (tier: MemoryTier, number: number, content: string, signature: Signature | null): void =>
+  addAll(tier, [{ number, content, signature }])
 
 /** What the merge of posting lists gives that are kept as arrays. */
 const naiveProbe = (sets: readonly NaiveSet[], query: ProbeQuery) => {
@@ -64,10 +74,15 @@ const stepArbitrary = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('add' as const),
-      content: fc.nat(40),
-      signed: fc.boolean(),
-      gap: fc.integer({ min: 1, max: 5 }),
+      sets: fc.array(
+        fc.record({ content: fc.nat(40), signed: fc.boolean(), gap: fc.integer({ min: 1, max: 5 }) }),
+        { minLength: 1, maxLength: 4 },
+      ),
     }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('reserve' as const), sets: fc.nat(400) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('gone' as const), number: fc.nat(300) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('flush' as const) }) },
@@ -96,10 +111,15 @@ describe('MemoryTier', () => {
         let flushed = 0
         for (const step of steps) {
           if (step.kind === 'add') {
-            last += step.gap
-            const signature = step.signed ? relatedSignature(step.content) : null
-            add(tier, last, `content ${step.content}`, signature)
-            sets.push({ number: last, content: `content ${step.content}`, signature, isGone: false })
+            const added = step.sets.map(({ content, signed, gap }) => {
+              last += gap
+              const signature = signed ? relatedSignature(content) : null
+              return { number: last, content: `content ${content}`, signature, isGone: false }
+            })
+            addAll(tier, added)
+            sets.push(...added)
+          } else if (step.kind === 'reserve') {
+            tier.reserve(step.sets)
           } else if (step.kind === 'gone') {
             tier.markGone(step.number)
             for (const set of sets) if (set.number === step.number) set.isGone = true
@@ -146,11 +166,18 @@ describe('MemoryTier', () => {
   test('finds each of 30,000 sets by its content and by its signature while tables grow and chunks go', () => {
     const tier = new MemoryTier(20_000 * bytesPerSet)
     const contents = Array.from({ length: 30_000 }, (_, i) => `content ${i}`)
-    contents.forEach((content, i) => {
-      add(tier, i + 1, content, signatureOf(content))
+    // Batches of one set, of some, and of more than a chunk holds.
+    const batches = [1, 37, 4800]
+    for (let from = 0, batch = 0; from < contents.length; batch++) {
+      const length = batches[batch % batches.length] ?? 1
+      const added = contents
+        .slice(from, from + length)
+        .map((content, i) => ({ number: from + i + 1, content, signature: signatureOf(content) }))
+      addAll(tier, added)
+      from += length
       tier.allowEviction(tier.endOrdinal)
-      tier.evict(2)
-    })
+      tier.evict(2 * length)
+    }
     expect([tier.size, tier.coveredAfter]).toEqual([20_000, 10_000])
     contents.forEach((content, i) => {
       if (i % 7 !== 0) return
@@ -162,6 +189,45 @@ describe('MemoryTier', () => {
       // Others may share a band by chance.
       expect(tier.probe(byBands).candidates.map(({ set }) => set)).toEqual(expect.arrayContaining(expected))
     })
+  })
+
+  test('answers alike whether sets came in small batches or all at once with room reserved', () => {
+    // More than are linked together at once; some share a supershingle and some have no signature.
+    const random = new Uint8Array(recordBytes * 70_000)
+    const words = new Uint32Array(random.buffer)
+    let seed = 1
+    for (let i = 0; i < words.length; i++) {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+      words[i] = seed
+    }
+    const signed = Uint8Array.from({ length: 70_000 }, (_, i) => (i % 11 === 0 ? 0 : 1))
+    const shared = random.slice(8, 16)
+    for (let i = 0; i < 70_000; i++) {
+      if (signed[i] === 0) random.fill(0, recordBytes * i + 8, recordBytes * (i + 1))
+      else if (i % 13 === 0) random.set(shared, recordBytes * i + 8)
+    }
+    const numbers = Float64Array.from(signed, (_, i) => i + 1)
+    const [inBatches, atOnce] = [new MemoryTier(2 ** 26), new MemoryTier(2 ** 26)]
+    for (let from = 0; from < 70_000; from += 700)
+      inBatches.add(
+        numbers.subarray(from, from + 700),
+        random.subarray(recordBytes * from, recordBytes * (from + 700)),
+        signed.subarray(from, from + 700),
+      )
+    atOnce.reserve(70_000)
+    atOnce.add(numbers, random, signed)
+    for (let i = 1; i < 70_000; i += 977) {
+      const record = random.subarray(recordBytes * i, recordBytes * (i + 1))
+      const signature = { supershingles: record.slice(8, 56), simhash: record.slice(56) }
+      for (const after of [0, i - 1, i]) {
+        const query = { signature, minSupershingles: 1, bands: true, after, limit: 100 }
+        expect(atOnce.probe(query)).toEqual(inBatches.probe(query))
+      }
+      expect(atOnce.setsWithContent(record.slice(0, 8))).toEqual([i + 1])
+      const query = { signature, minSupershingles: 6, bands: false, after: i, limit: 1 }
+      const isFound = signed[i] === 1
+      expect(atOnce.probe(query).candidates.map(({ set }) => set)).toEqual(isFound ? [i + 1] : [])
+    }
   })
 
   test('begins a page of a long list where the one before ended, also where the frontier is not in the list', () => {

@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3'
-import { partPostings, sortPostings } from '../posting-columns.ts'
+import { type PostingColumns, sortPostings } from '../posting-columns.ts'
 import { postingsInLargestBlock } from './posting-block.ts'
 import type { FrozenPostings, PostingIndex } from './posting-index.ts'
-import { blockRange, PostingCursor, type Run, RunWriter, segmentNumber } from './posting-run.ts'
+import { PostingMerge } from './posting-merge.ts'
+import { blockRange, type Run, RunWriter, segmentNumber } from './posting-run.ts'
 import { slotCount } from './posting-slot.ts'
 import { postingSql, runSql } from './sql.ts'
 import { toDittographError } from './sqlite-error.ts'
@@ -181,23 +182,17 @@ export class Maintenance {
   }
 
   *#flush(frozen: FrozenPostings, run: number): Steps {
-    const { index, sliceRows } = this.#options
+    const { index } = this.#options
     const { firstNumber, lastNumber, numbers } = frozen
     const writer = yield* this.#begin({ run, level: 0, firstNumber, lastNumber, numbers })
     for (let slot = 0; slot < slotCount; slot++) {
       const postings = frozen.postings(slot)
       const count = postings.numbers.length
-      yield count
-      const parts = partPostings(postings, Math.ceil(count / sliceRows))
       yield 0
+      const sorted = sortPostings(postings)
+      yield count
       writer.begin(slot, count)
-      for (const part of parts) {
-        const { highs, lows, numbers: sorted } = sortPostings(part)
-        for (let i = 0; i < sorted.length; i++)
-          writer.add(highs[i] as number, lows[i] as number, sorted[i] as number)
-        this.#transact(() => writer.save())
-        yield sorted.length
-      }
+      yield* this.#write(sorted, writer)
       this.#transact(() => writer.end())
       yield 0
     }
@@ -214,27 +209,11 @@ export class Maintenance {
     const numbers = Math.max(0, sumOf(sources, (source) => source.numbers) - gone.size)
     const writer = yield* this.#begin({ run, level, firstNumber, lastNumber, numbers })
     for (let slot = 0; slot < slotCount; slot++) {
-      let cursors = sources.map((source) => new PostingCursor(index.runReader, source, slot))
-      writer.begin(
-        slot,
-        sumOf(cursors, (cursor) => cursor.postings),
-      )
-      cursors = cursors.filter((cursor) => !cursor.isAtEnd)
-      while (cursors.length > 0) {
-        let read = 0
-        for (; read < sliceRows && cursors.length > 0; read++) {
-          // Sources are in the order of their numbers, so of equal values the first source has the lower number.
-          let first = cursors[0] as PostingCursor
-          for (let i = 1; i < cursors.length; i++) {
-            const other = cursors[i] as PostingCursor
-            if (other.isBefore(first)) first = other
-          }
-          if (gone.size === 0 || !gone.has(first.number)) writer.add(first.high, first.low, first.number)
-          first.advance()
-          if (first.isAtEnd) cursors = cursors.filter((cursor) => cursor !== first)
-        }
-        this.#transact(() => writer.save())
-        yield read
+      const merge = new PostingMerge(index.runReader, sources, slot, gone, sliceRows)
+      writer.begin(slot, merge.postings)
+      for (let next = merge.next(); next !== null; next = merge.next()) {
+        yield next.read - next.part.numbers.length
+        yield* this.#write(next.part, writer)
       }
       this.#transact(() => writer.end())
       yield 0
@@ -263,6 +242,17 @@ export class Maintenance {
         for (const number of slice) deleteGone.run(number)
       })
       yield slice.length
+    }
+  }
+
+  *#write(sorted: PostingColumns, writer: RunWriter): Steps {
+    const { sliceRows } = this.#options
+    const count = sorted.numbers.length
+    for (let from = 0; from < count; from += sliceRows) {
+      const end = Math.min(count, from + sliceRows)
+      writer.add(sorted, from, end)
+      this.#transact(() => writer.save())
+      yield end - from
     }
   }
 

@@ -1,3 +1,5 @@
+import type { PostingColumns } from '../posting-columns.ts'
+
 /**
  * A block of a posting segment: values in increasing order, and then the numbers of the postings in the same
  * order, each less the first number of the run; all big-endian and unsigned. Values have 4 or 8 bytes, numbers 4
@@ -52,6 +54,25 @@ export class BlockReader {
     return firstNumber + upper * 2 ** 32 + this.#bytes.readUInt32BE(end - 4)
   }
 
+  /** Writes all postings of the block into columns, from an index on. */
+  copyTo({ highs, lows, numbers }: PostingColumns, start: number): void {
+    const { valueBytes, numberBytes, firstNumber } = this.#shape
+    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length)
+    const upperBytes = numberBytes - 4
+    let value = 0
+    let number = this.count * valueBytes
+    for (let to = start; to < start + this.count; to++) {
+      if (valueBytes === 8) highs[to] = view.getUint32(value)
+      lows[to] = view.getUint32(value + valueBytes - 4)
+      value += valueBytes
+      let upper = 0
+      for (const end = number + upperBytes; number < end; number++)
+        upper = 256 * upper + view.getUint8(number)
+      numbers[to] = firstNumber + upper * 2 ** 32 + view.getUint32(number)
+      number += 4
+    }
+  }
+
   /** Index of the first posting of the value with a number greater than `after`, or where it would be. */
   find(high: number, low: number, after: number): number {
     let from = 0
@@ -93,20 +114,27 @@ export class BlockWriter {
     this.#numbers = Buffer.alloc(capacity * shape.numberBytes)
   }
 
-  add(high: number, low: number, number: number): void {
+  /** Adds postings from one index to another, for which there must be room. */
+  add({ highs, lows, numbers }: PostingColumns, from: number, end: number): void {
     const { valueBytes, numberBytes, firstNumber } = this.#shape
-    const valueEnd = (this.count + 1) * valueBytes
-    if (valueBytes === 8) this.#values.writeUInt32BE(high, valueEnd - 8)
-    this.#values.writeUInt32BE(low, valueEnd - 4)
-    const offset = number - firstNumber
-    const numberEnd = (this.count + 1) * numberBytes
-    let upper = Math.floor(offset / 2 ** 32)
-    for (let i = numberEnd - 5; i >= numberEnd - numberBytes; i--) {
-      this.#numbers.writeUInt8(upper % 256, i)
-      upper = Math.floor(upper / 256)
+    const values = new DataView(this.#values.buffer, this.#values.byteOffset, this.#values.length)
+    const offsets = new DataView(this.#numbers.buffer, this.#numbers.byteOffset, this.#numbers.length)
+    let value = this.count * valueBytes
+    let number = this.count * numberBytes
+    for (let i = from; i < end; i++) {
+      if (valueBytes === 8) values.setUint32(value, highs[i] as number)
+      values.setUint32(value + valueBytes - 4, lows[i] as number)
+      value += valueBytes
+      const offset = (numbers[i] as number) - firstNumber
+      let upper = Math.floor(offset / 2 ** 32)
+      for (let byte = number + numberBytes - 5; byte >= number; byte--) {
+        offsets.setUint8(byte, upper)
+        upper >>>= 8
+      }
+      offsets.setUint32(number + numberBytes - 4, offset % 2 ** 32)
+      number += numberBytes
     }
-    this.#numbers.writeUInt32BE(offset % 2 ** 32, numberEnd - 4)
-    this.count++
+    this.count += end - from
   }
 
   /** The bytes of the block, and begins a new one. */

@@ -38,7 +38,7 @@ const contentKey = (contentHash: Uint8Array): PostingKey => {
 }
 
 /** Rows of sets that one query joins into a few values: a tenth of the cost of reading them row by row. */
-const setsReadAtOnce = 2000
+const setsReadAtOnce = 32768
 
 type SetRows = {
   readonly lastNumber: number | null
@@ -93,8 +93,8 @@ export class PostingIndex {
   #runs: readonly Run[] = []
   readonly runReader: RunReader
 
-  /** Loads the runs, fills the memory tier and rebuilds from rows what is in no run. */
-  constructor(db: Database.Database, memoryBytes: number) {
+  /** Loads the runs, fills the memory tier and rebuilds from rows what is in no run; there are so many `sets`. */
+  constructor(db: Database.Database, memoryBytes: number, sets: number) {
     this.runReader = new RunReader(db)
     this.#runs = db.prepare<[], Run>(runSql.ready).all()
     const flushed = this.#runs.at(-1)?.lastNumber ?? 0
@@ -104,7 +104,7 @@ export class PostingIndex {
       .pluck()
       .get(this.#tier.capacity)
     this.#tier.coveredAfter = Math.min(flushed, newestLeftOut ?? 0)
-    this.#loadSets(db, flushed)
+    this.#loadSets(db, flushed, sets)
     for (const document of db.prepare<[number], IndexedDocument>(documentSql.documentsAfter).iterate(flushed))
       this.addDocument(document)
   }
@@ -144,16 +144,24 @@ export class PostingIndex {
     for (const { run } of old) this.runReader.forget(run)
   }
 
-  addSet({ set, contentHash, supershingles, simhash }: IndexedSet): void {
-    const record = new Uint8Array(recordBytes)
-    record.set(contentHash.subarray(0, 8))
-    if (supershingles !== null && simhash !== null) {
-      record.set(supershingles, 8)
-      record.set(simhash, 8 + supershingles.length)
+  /** Sets that are new, by number. */
+  addSets(sets: readonly IndexedSet[]): void {
+    const records = new Uint8Array(recordBytes * sets.length)
+    const signed = new Uint8Array(sets.length)
+    for (const [i, { contentHash, supershingles, simhash }] of sets.entries()) {
+      records.set(contentHash.subarray(0, 8), recordBytes * i)
+      if (supershingles === null || simhash === null) continue
+      records.set(supershingles, recordBytes * i + 8)
+      records.set(simhash, recordBytes * i + 8 + supershingles.length)
+      signed[i] = 1
     }
-    this.#tier.add(set, record, 0, supershingles !== null)
+    this.#tier.add(
+      Float64Array.from(sets, ({ set }) => set),
+      records,
+      signed,
+    )
     // Two for one, so that the tier comes down to its capacity after each flush.
-    this.#tier.evict(2)
+    this.#tier.evict(2 * sets.length)
   }
 
   addDocument({ number, id, urlKey: url, site }: IndexedDocument): void {
@@ -256,19 +264,18 @@ export class PostingIndex {
     return numbers
   }
 
-  #loadSets(db: Database.Database, flushed: number): void {
+  #loadSets(db: Database.Database, flushed: number, sets: number): void {
     const nextRows = db.prepare<[number, number], SetRows>(documentSql.setsAfter)
+    this.#tier.reserve(Math.min(sets, this.#tier.capacity))
     let after = this.#tier.coveredAfter
     while (true) {
       const rows = nextRows.get(after, setsReadAtOnce)
       if (rows === undefined || rows.lastNumber === null) break
-      const { records, signed } = rows
-      const numbers = rows.numbers.split(',')
-      for (let i = 0; i < numbers.length; i++) {
-        const number = Number(numbers[i])
-        this.#tier.add(number, records, recordBytes * i, signed[i] === '1')
-        if (number <= flushed) this.#deltaOrdinal = this.#tier.endOrdinal
-      }
+      const numbers = Float64Array.from(rows.numbers.split(','), Number)
+      const before = this.#tier.endOrdinal
+      this.#tier.add(numbers, rows.records, Uint8Array.from(rows.signed, Number))
+      const unflushed = numbers.findIndex((number) => number > flushed)
+      if (unflushed !== 0) this.#deltaOrdinal = unflushed < 0 ? this.#tier.endOrdinal : before + unflushed
       after = rows.lastNumber
     }
     this.#tier.allowEviction(this.#deltaOrdinal)

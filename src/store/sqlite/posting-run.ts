@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3'
 import type { PostingKey } from '../posting.ts'
+import type { PostingColumns } from '../posting-columns.ts'
 import {
   BlockReader,
   type BlockShape,
@@ -152,56 +153,35 @@ export class RunReader {
     return new BlockReader(entries, shapeOf(run, slot))
   }
 
+  /** All postings of a run in one slot by value and then by number, in parts of at least so many but for the last. */
+  *readAll(run: Run, slot: number, postingsAtOnce: number): Generator<PostingColumns, void> {
+    const segment = this.segment(run.run, slot)
+    if (segment === null) return
+    for (let block = 0; block < segment.blockCount; ) {
+      const blocks: BlockReader[] = []
+      let length = 0
+      for (; block < segment.blockCount && length < postingsAtOnce; block++) {
+        const reader = this.block(run, slot, segment, block)
+        blocks.push(reader)
+        length += reader.count
+      }
+      const columns = {
+        highs: new Uint32Array(length),
+        lows: new Uint32Array(length),
+        numbers: new Float64Array(length),
+      }
+      let start = 0
+      for (const reader of blocks) {
+        reader.copyTo(columns, start)
+        start += reader.count
+      }
+      yield columns
+    }
+  }
+
   /** To be called when the run is dropped. */
   forget(run: number): void {
     this.#segments.delete(run)
-  }
-}
-
-/** Goes through the postings of a run in one slot. */
-export class PostingCursor {
-  high = 0
-  low = 0
-  number = 0
-  isAtEnd = false
-  readonly #reader: RunReader
-  readonly #run: Run
-  readonly #slot: number
-  readonly #segment: Segment | null
-  #block = -1
-  #entries: BlockReader | null = null
-  #next = 0
-
-  constructor(reader: RunReader, run: Run, slot: number) {
-    this.#reader = reader
-    this.#run = run
-    this.#slot = slot
-    this.#segment = reader.segment(run.run, slot)
-    this.advance()
-  }
-
-  get postings(): number {
-    return this.#segment?.postings ?? 0
-  }
-
-  advance(): void {
-    if (this.#entries === null || this.#next === this.#entries.count) {
-      this.#block++
-      this.#next = 0
-      if (this.#segment === null || this.#block === this.#segment.blockCount) {
-        this.isAtEnd = true
-        return
-      }
-      this.#entries = this.#reader.block(this.#run, this.#slot, this.#segment, this.#block)
-    }
-    this.high = this.#entries.high(this.#next)
-    this.low = this.#entries.low(this.#next)
-    this.number = this.#entries.number(this.#next)
-    this.#next++
-  }
-
-  isBefore(other: PostingCursor): boolean {
-    return this.high !== other.high ? this.high < other.high : this.low < other.low
   }
 }
 
@@ -249,15 +229,23 @@ export class RunWriter {
     this.#postings = 0
   }
 
-  /** Postings come by unsigned value and then by number. */
-  add(high: number, low: number, number: number): void {
+  /** Adds postings from one index to another. They come by unsigned value and then by number. */
+  add(columns: PostingColumns, from: number, end: number): void {
     const block = this.#block
     if (block === null) throw new Error('No slot was begun')
-    if (block.count === 0) this.#starts.push((BigInt(high) << 32n) | BigInt(low), BigInt(number))
-    block.add(high, low, number)
-    this.#filter.add(high, low)
-    this.#postings++
-    if (block.count === this.#capacity) this.#takeBlock(block)
+    const { highs, lows, numbers } = columns
+    for (let next = from; next < end; ) {
+      if (block.count === 0) {
+        const value = (BigInt(highs[next] as number) << 32n) | BigInt(lows[next] as number)
+        this.#starts.push(value, BigInt(numbers[next] as number))
+      }
+      const endInBlock = Math.min(end, next + this.#capacity - block.count)
+      block.add(columns, next, endInBlock)
+      if (block.count === this.#capacity) this.#takeBlock(block)
+      next = endInBlock
+    }
+    for (let i = from; i < end; i++) this.#filter.add(highs[i] as number, lows[i] as number)
+    this.#postings += end - from
   }
 
   /** Inserts the full blocks, within the transaction of the caller. */

@@ -148,7 +148,7 @@ export class SqliteStore implements Store {
     if (totals === undefined) throw new DittographError('database_unusable', 'The database lost its totals')
     const { greatestNumber, ...counted } = totals
     this.#totals = counted
-    this.#index = new PostingIndex(db, indexMemoryBytes)
+    this.#index = new PostingIndex(db, indexMemoryBytes, counted.sets)
     this.#writer = new DocumentWriter(db, this.#index, new NumberClock(greatestNumber, now))
     const apply: DocumentWriter['apply'] = (operations) => this.#writer.apply(operations)
     this.#applyImmediately = db.transaction(apply).immediate
@@ -291,7 +291,7 @@ export class SqliteStore implements Store {
   /** Without a turn of the event loop between commit and index, so that nobody sees one without the other. */
   #writeAtOnce(operations: readonly (PutOperation | DeleteOperation)[]): readonly WriteResult[] {
     const { results, sets, documents, goneSets, goneDocuments, added } = this.#applyImmediately(operations)
-    for (const set of sets.values()) this.#index.addSet(set)
+    this.#index.addSets([...sets.values()])
     for (const document of documents.values()) this.#index.addDocument(document)
     for (const set of goneSets) this.#index.markSetGone(set)
     for (const number of goneDocuments) this.#index.markDocumentGone(number)
