@@ -134,8 +134,8 @@ export class Jobs implements JobService {
     const query = `pairs of ${id}`
     let position = firstPosition
     if (cursor !== null) {
-      const [pair, x, y] = decodeCursor(query, cursor, ['number', 'number', 'number'])
-      position = { pair: Number(pair), x: Number(x), y: Number(y) }
+      const [pair = 0, x = 0, y = 0] = decodePlaces(query, cursor, 3)
+      position = { pair, x, y }
     }
     const reader = this.#reader(id)
     if (!(reader instanceof JoinReader))
@@ -149,10 +149,10 @@ export class Jobs implements JobService {
     { limit, cursor }: PageQuery,
   ): Promise<{ clusters: ClusterItem[]; nextCursor: string | null }> {
     const query = `clusters of ${id}`
-    const [from] = cursor === null ? [0] : decodeCursor(query, cursor, ['number'])
+    const [from = 0] = cursor === null ? [] : decodePlaces(query, cursor, 1)
     const reader = this.#reader(id)
     if (!(reader instanceof ClusterReader)) throw noResult('A job of the kind join has pairs and no clusters')
-    const { clusters, next } = reader.page(Number(from), limit)
+    const { clusters, next } = reader.page(from, limit)
     return { clusters, nextCursor: next === null ? null : encodeCursor(query, [next]) }
   }
 
@@ -374,6 +374,14 @@ export class Jobs implements JobService {
 }
 
 const mostReaders = 8
+
+/** A position of so many whole numbers. Throws `invalid_cursor`. */
+const decodePlaces = (query: string, cursor: string, count: number): readonly number[] => {
+  const places = decodeCursor(query, cursor, new Array<'number'>(count).fill('number')).map(Number)
+  if (places.some((place) => !Number.isSafeInteger(place) || place < 0))
+    throw new DittographError('invalid_cursor', 'cursor must be a nextCursor of an earlier answer, unchanged')
+  return places
+}
 
 const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString()
 

@@ -6,6 +6,7 @@ import { openServices, type RunningServices } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { JobCatalog } from '../../src/job/job-catalog.ts'
 import { Jobs, type JobsOptions } from '../../src/job/jobs.ts'
+import { encodeCursor } from '../../src/service/cursor.ts'
 import type { JobState, JobView } from '../../src/service/job-service.ts'
 import { openJobDatabase } from '../../src/store/sqlite/job-database.ts'
 import { allPairs, ended, joinRequest, openInDirectory, succeeded } from '../fixture/jobs.ts'
@@ -312,6 +313,10 @@ describe('jobs of one collection', () => {
       await expect(running.services.jobs.pairs(b.id, { limit: 2, cursor: nextCursor })).rejects.toMatchObject(
         { code: 'invalid_cursor' },
       )
+      const forged = encodeCursor(`pairs of ${a.id}`, [0, -1, 0])
+      await expect(running.services.jobs.pairs(a.id, { limit: 2, cursor: forged })).rejects.toMatchObject({
+        code: 'invalid_cursor',
+      })
       await expect(running.services.jobs.clusters(a.id, { limit: 2, cursor: null })).rejects.toMatchObject({
         code: 'job_has_no_result',
       })
