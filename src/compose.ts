@@ -1,8 +1,13 @@
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AnalysisOptions } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
+import { JobCatalog } from './job/job-catalog.ts'
+import { Jobs } from './job/jobs.ts'
+import { NoJobs } from './job/no-jobs.ts'
 import { Comparison } from './service/comparison.ts'
 import { Documents } from './service/documents.ts'
 import { FeatureSets } from './service/feature-sets.ts'
@@ -10,12 +15,44 @@ import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
+import { openJobDatabase } from './store/sqlite/job-database.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
+import type { Store } from './store/store.ts'
+
+/** What `open` gives; where it throws, the store is closed first. */
+const closingOnFailure = async <T>(store: Store, open: () => T): Promise<T> => {
+  try {
+    return open()
+  } catch (reason) {
+    await store.close()
+    throw reason
+  }
+}
 
 export type RunningServices = {
   readonly services: Services
   /** Waits for the writes that were handed in, then closes the store. */
   close(): Promise<void>
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Jobs beside a database in a file; without one there is nothing that their threads could read. */
+const openJobs = (config: Config, analysis: AnalysisOptions): Jobs | NoJobs => {
+  const path = sqlitePathOf(config.DATABASE_URL)
+  if (path === ':memory:') return new NoJobs()
+  const databaseFile = realpathSync(path)
+  const directory = `${databaseFile}-jobs`
+  return new Jobs({
+    catalog: new JobCatalog(openJobDatabase(join(directory, 'jobs.db'), Date.now())),
+    directory,
+    databaseFile,
+    analysis,
+    queueLimit: config.JOB_QUEUE_LIMIT,
+    mostResultAgeMs: config.JOB_RESULT_DAYS * dayMs,
+    mostResultBytes: config.JOB_RESULTS_MB * 2 ** 20,
+    now: Date.now,
+  })
 }
 
 /**
@@ -46,6 +83,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })
+  const jobs = await closingOnFailure(store, () => openJobs(config, analysis))
   const documents = new Documents({
     store,
     writes,
@@ -59,9 +97,11 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
       documents,
       nearDuplicates,
       comparison: new Comparison({ store, analysis }),
+      jobs,
       operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
     close: async () => {
+      await jobs.close()
       await writes.drain()
       await store.close()
     },

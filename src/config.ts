@@ -97,6 +97,27 @@ export const settings = {
     maximum: 1_000_000,
     description: 'Most identity sets and members that one page of an answer looks at',
   },
+  JOB_QUEUE_LIMIT: {
+    kind: 'integer',
+    default: 100,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Most jobs that wait; they run one after the other',
+  },
+  JOB_RESULT_DAYS: {
+    kind: 'integer',
+    default: 7,
+    minimum: 1,
+    maximum: 3650,
+    description: 'Days after which an ended job is removed with its result',
+  },
+  JOB_RESULTS_MB: {
+    kind: 'integer',
+    default: 10_240,
+    minimum: 1,
+    maximum: 10_485_760,
+    description: 'Largest size of one result, and of all together: the oldest are removed first',
+  },
   EXACT_MIN_THRESHOLD: {
     kind: 'number',
     default: 0.5,

@@ -8,6 +8,7 @@ export type ErrorKind =
   | 'conflict'
   | 'too-large'
   | 'unsupported-media-type'
+  | 'not-implemented'
   | 'overloaded'
   | 'storage-full'
   | 'refused-at-start'
@@ -23,6 +24,11 @@ const definitions = {
   body_too_large: { kind: 'too-large', title: 'The request body is too large' },
   unsupported_media_type: { kind: 'unsupported-media-type', title: 'The media type is not supported' },
   unsupported_encoding: { kind: 'unsupported-media-type', title: 'The content encoding is not supported' },
+  algorithm_not_available: { kind: 'not-implemented', title: 'The algorithm is not available' },
+  job_not_found: { kind: 'not-found', title: 'No such job' },
+  job_has_no_result: { kind: 'conflict', title: 'The job has no such result' },
+  jobs_not_available: { kind: 'not-implemented', title: 'Jobs are not available' },
+  job_queue_full: { kind: 'overloaded', title: 'Too many jobs are queued' },
   overloaded: { kind: 'overloaded', title: 'The service is overloaded' },
   store_busy: { kind: 'overloaded', title: 'The store is busy' },
   store_full: { kind: 'storage-full', title: 'The storage is full' },

@@ -76,3 +76,28 @@ export const decidingSimilarity = (algorithm: Algorithm, pair: Evidence): number
       return pair.identical ? 1 : 0
   }
 }
+
+/** Which pairs count: all, or those on one site, or those on different sites. */
+export type SiteRelation = 'any' | 'same' | 'different'
+
+/** Whether pairs that share supershingles are candidates of an algorithm. */
+export const usesSupershingles = (algorithm: Algorithm, site: SiteRelation): boolean =>
+  algorithm === 'shingling' ||
+  algorithm === 'combined' ||
+  (algorithm === 'site-aware' && site !== 'different')
+
+/** Whether pairs that share a simhash band are candidates of an algorithm. */
+export const usesBands = (algorithm: string, site: SiteRelation): boolean =>
+  algorithm === 'simhash' || (algorithm === 'site-aware' && site !== 'same')
+
+/**
+ * Whether a pair shows the resemblance that is asked for (null: none is, and then site-aware wants one common shingle).
+ * `value` is null where no text is kept: then it shows no resemblance that was asked for.
+ */
+export const isResemblanceEnough = (
+  value: number | null,
+  { minResemblance, algorithm }: { readonly minResemblance: number | null; readonly algorithm: string },
+): boolean => {
+  if (minResemblance === null) return algorithm !== 'site-aware' || value !== 0
+  return minResemblance === 0 || (value !== null && value >= minResemblance)
+}

@@ -14,7 +14,7 @@ import {
 /** The thread of the engine: services and store, answering calls from the port. See `Engine.start`. */
 const serve = async (port: MessagePort, { config, sharedMemory }: EngineData<Config>): Promise<void> => {
   const { services, close } = await openServices(config)
-  const { documents, nearDuplicates, comparison, operations } = services
+  const { documents, nearDuplicates, comparison, jobs, operations } = services
   const methods: EngineMethods = {
     store: (inputs, duplicates) => documents.store(inputs, duplicates),
     get: (id) => documents.get(id),
@@ -26,6 +26,12 @@ const serve = async (port: MessagePort, { config, sharedMemory }: EngineData<Con
     compareDocuments: (a, b) => comparison.ofDocuments(a, b),
     comparePages: (a, b) => comparison.ofPages(a, b),
     analyze: (page) => comparison.analyze(page),
+    createJob: (request) => jobs.create(request),
+    getJob: (id) => jobs.get(id),
+    listJobs: (query) => jobs.list(query),
+    deleteJob: (id) => jobs.delete(id),
+    pairsOfJob: (id, query) => jobs.pairs(id, query),
+    clustersOfJob: (id, query) => jobs.clusters(id, query),
     ready: () => operations.ready(),
     renderMetrics: () => operations.renderMetrics(),
     close,

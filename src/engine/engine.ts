@@ -83,6 +83,14 @@ export class Engine {
         ofPages: (a, b) => this.#call('comparePages', a, b),
         analyze: (page) => this.#call('analyze', page),
       },
+      jobs: {
+        create: (request) => this.#call('createJob', request),
+        get: (id) => this.#call('getJob', id),
+        list: (query) => this.#call('listJobs', query),
+        delete: (id) => this.#call('deleteJob', id),
+        pairs: (id, query) => this.#call('pairsOfJob', id, query),
+        clusters: (id, query) => this.#call('clustersOfJob', id, query),
+      },
       operations: {
         ready: () => this.#call('ready'),
         renderMetrics: () => this.#call('renderMetrics'),

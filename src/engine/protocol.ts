@@ -1,5 +1,6 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import { DittographError, type ErrorCode, type ErrorItem } from '../errors.ts'
+import type { JobService } from '../service/job-service.ts'
 import type {
   ComparisonService,
   DocumentInput,
@@ -19,6 +20,12 @@ export type EngineMethods = {
   readonly compareDocuments: ComparisonService['ofDocuments']
   readonly comparePages: ComparisonService['ofPages']
   readonly analyze: ComparisonService['analyze']
+  readonly createJob: JobService['create']
+  readonly getJob: JobService['get']
+  readonly listJobs: JobService['list']
+  readonly deleteJob: JobService['delete']
+  readonly pairsOfJob: JobService['pairs']
+  readonly clustersOfJob: JobService['clusters']
   readonly ready: () => Promise<void>
   readonly renderMetrics: () => Promise<string>
   readonly close: () => Promise<void>

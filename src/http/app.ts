@@ -19,6 +19,7 @@ import { type ProblemCode, problemHeaders, problemOf, problemOfError } from './p
 import { RequestMetrics } from './request-metrics.ts'
 import { comparisonRoutes } from './route/comparison.ts'
 import { documentRoutes } from './route/documents.ts'
+import { jobRoutes } from './route/jobs.ts'
 import { nearDuplicateRoutes } from './route/near-duplicates.ts'
 import { operationRoutes } from './route/operations.ts'
 import { limits } from './schema/common.ts'
@@ -218,6 +219,7 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   await app.register(documentRoutes(services.documents, reader, options.exactMinThreshold))
   await app.register(nearDuplicateRoutes(services.nearDuplicates, reader, options.exactMinThreshold))
   await app.register(comparisonRoutes(services.comparison, reader))
+  await app.register(jobRoutes(services.jobs, reader, options.exactMinThreshold))
   await app.register(operationRoutes(services.operations, metrics))
   return app
 }

@@ -76,8 +76,13 @@ export class DocumentReader {
     request: FastifyRequest,
     use: (pages: { a: PageInput; b: PageInput }) => Promise<T>,
   ): Promise<T> {
+    return this.withJson(request, (bytes) => use(pagesFromJson(bytes)))
+  }
+
+  /** Reads a body that is JSON but no page, and hands its bytes to `use`. */
+  async withJson<T>(request: FastifyRequest, use: (bytes: Buffer) => Promise<T>): Promise<T> {
     if (mediaTypeOfRequest(request) !== json) throw unsupported(json)
-    return withBody(request.raw, this.#limits, (bytes) => use(pagesFromJson(bytes)))
+    return withBody(request.raw, this.#limits, use)
   }
 
   isNdjson(request: FastifyRequest): boolean {

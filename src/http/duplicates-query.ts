@@ -1,4 +1,5 @@
 import { defaultThresholds } from '../detect/decide.ts'
+import type { DittographError } from '../errors.ts'
 import { isMeasure } from '../join/measure.ts'
 import type { DuplicatesOptions } from '../service/service.ts'
 import type { algorithms, DuplicatesQuery, StoreQuery } from './schema/near-duplicates.ts'
@@ -25,38 +26,52 @@ const commonParameters = ['minResemblance', 'site', 'order'] as const
 const specialParameters = [...new Set(Object.values(usedParameters).flat())]
 
 type SearchQuery = Omit<DuplicatesQuery, 'limit' | 'cursor'>
+type PairQuery = Omit<SearchQuery, 'order'>
 
-const checkUse = (algorithm: AlgorithmName, query: SearchQuery): void => {
+/** Where options come from: those there that go with every algorithm, and the error about one by its name. */
+export type OptionSource = {
+  readonly common: readonly string[]
+  readonly refuse: (name: string, detail: string) => DittographError
+}
+
+const checkUse = (algorithm: AlgorithmName, query: PairQuery, { common, refuse }: OptionSource): void => {
   const used: readonly string[] = usedParameters[algorithm]
   for (const name of specialParameters) {
     if (query[name] === undefined || used.includes(name)) continue
-    const all = [...used, ...commonParameters].join(', ')
-    throw parameterError(name, `is not used by the algorithm ${algorithm}, which uses ${all}`)
+    const all = [...used, ...common].join(', ')
+    throw refuse(name, `is not used by the algorithm ${algorithm}, which uses ${all}`)
   }
 }
 
 /** Of an exact measure; `least` is what a setting allows for all but the overlap. */
-const thresholdOf = (algorithm: AlgorithmName, threshold: number | undefined, least: number): number => {
+const thresholdOf = (
+  algorithm: AlgorithmName,
+  threshold: number | undefined,
+  least: number,
+  { refuse }: OptionSource,
+): number => {
   if (algorithm === 'overlap') {
     if (threshold === undefined) return 1
     if (!Number.isSafeInteger(threshold))
-      throw parameterError('threshold', 'must be a whole number of 1 or more for the algorithm overlap')
+      throw refuse('threshold', 'must be a whole number of 1 or more for the algorithm overlap')
     return threshold
   }
   if (threshold === undefined) return Math.max(defaultThreshold, least)
-  if (threshold > 1) throw parameterError('threshold', 'must be above 0 and at most 1')
+  if (threshold > 1) throw refuse('threshold', 'must be above 0 and at most 1')
   if (isMeasure(algorithm) && threshold < least)
-    throw parameterError('threshold', `must be ${least} or more: that is the setting EXACT_MIN_THRESHOLD`)
+    throw refuse('threshold', `must be ${least} or more: that is the setting EXACT_MIN_THRESHOLD`)
   return threshold
 }
 
-const searchOptions = (
-  query: SearchQuery,
+/** Which pairs are sought, by a search or a join. Throws what the source makes of an option that is wrong. */
+export const pairOptions = (
+  query: PairQuery,
   leastThreshold: number,
-): Omit<DuplicatesOptions, 'limit' | 'cursor'> => {
+  source: OptionSource,
+): Omit<DuplicatesOptions, 'order' | 'limit' | 'cursor'> => {
   const algorithm = query.algorithm ?? 'site-aware'
-  checkUse(algorithm, query)
-  const threshold = thresholdOf(algorithm, query.threshold, leastThreshold)
+  checkUse(algorithm, query, source)
+  const threshold = thresholdOf(algorithm, query.threshold, leastThreshold, source)
   return {
     algorithm,
     thresholds: {
@@ -67,9 +82,13 @@ const searchOptions = (
     exact: { threshold, features: query.features ?? 'shingles' },
     minResemblance: query.minResemblance ?? null,
     site: query.site ?? 'any',
-    order: query.order ?? 'similarity',
   }
 }
+
+const searchOptions = ({ order = 'similarity', ...query }: SearchQuery, leastThreshold: number) => ({
+  ...pairOptions(query, leastThreshold, { common: commonParameters, refuse: parameterError }),
+  order,
+})
 
 /** The options of a search; `leastThreshold` is for the exact measures. Throws `invalid_parameter`. */
 export const duplicatesOptions = (query: DuplicatesQuery, leastThreshold: number): DuplicatesOptions => ({

@@ -3,6 +3,17 @@ import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { Analysis, Comparison, comparisonParts, PagePair } from './schema/comparison.ts'
 import { Document, DocumentList, NewDocument, Page, StoredDocument } from './schema/document.ts'
+import {
+  Cluster,
+  ClusterList,
+  Job,
+  JobList,
+  NewClusters,
+  NewJob,
+  NewJoin,
+  Pair,
+  PairList,
+} from './schema/job.ts'
 import { Duplicate, Duplicates } from './schema/near-duplicates.ts'
 import { Problem } from './schema/problem.ts'
 
@@ -20,11 +31,21 @@ const components = [
   ...comparisonParts,
   Comparison,
   Analysis,
+  NewJoin,
+  NewClusters,
+  NewJob,
+  Job,
+  JobList,
+  Pair,
+  PairList,
+  Cluster,
+  ClusterList,
 ]
 
 const tags = [
   { name: 'documents', description: 'Storing pages and reading them back' },
   { name: 'near-duplicates', description: 'Finding near-duplicates and explaining them' },
+  { name: 'jobs', description: 'All pairs and clusters of the whole collection' },
   { name: 'service', description: 'Health, metrics and documentation' },
 ]
 

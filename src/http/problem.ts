@@ -13,6 +13,7 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   conflict: 409,
   'too-large': 413,
   'unsupported-media-type': 415,
+  'not-implemented': 501,
   overloaded: 503,
   'storage-full': 507,
   'refused-at-start': 500,
@@ -48,6 +49,15 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   unsupported_media_type:
     'Documents are application/json, application/x-ndjson, text/html, application/xhtml+xml or text/plain.',
   unsupported_encoding: 'Bodies may be encoded once, as gzip, deflate (zlib format) or br, or not at all.',
+  algorithm_not_available: 'There are searches by this algorithm, but no joins in this version.',
+  job_not_found:
+    'No job has this id. It may have been removed, by a client or because its result became too old.',
+  job_has_no_result:
+    'Pairs and clusters can be read when their job has succeeded: a part of a result is never shown. A join has ' +
+    'pairs, and a job of the kind clusters has clusters.',
+  jobs_not_available:
+    'Jobs need a database in a file: with sqlite::memory: there is none that they could read.',
+  job_queue_full: 'Jobs run one after the other, and too many wait already. Try again later, or cancel some.',
   overloaded: 'Too many bodies are in memory at this moment. Try again after the time in Retry-After.',
   store_busy: 'The store is held by somebody else for too long. Try again after the time in Retry-After.',
   store_full: 'The disk is full. Queries are still answered; storing works again when there is space.',

@@ -1,7 +1,14 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import type { Analyzer } from '../analysis/analyzer.ts'
 import { bandRecall } from '../detect/band.ts'
-import { type Algorithm, decide, decidingSimilarity, type Thresholds } from '../detect/decide.ts'
+import {
+  type Algorithm,
+  decide,
+  decidingSimilarity,
+  isResemblanceEnough,
+  type Thresholds,
+  usesBands,
+} from '../detect/decide.ts'
 import { resemblance } from '../detect/resemblance.ts'
 import { DittographError } from '../errors.ts'
 import { isMeasure } from '../join/measure.ts'
@@ -14,7 +21,7 @@ import { ExactCandidates } from './exact-candidates.ts'
 import type { FeatureSets } from './feature-sets.ts'
 import { createPacer } from './pacer.ts'
 import type { DuplicateItem, DuplicatesAnswer, DuplicatesOptions, NearDuplicateService } from './service.ts'
-import { SketchCandidates, usesBands } from './sketch-candidates.ts'
+import { SketchCandidates } from './sketch-candidates.ts'
 import type { StageTimer } from './stage-timer.ts'
 
 const membersInPage = 512
@@ -41,15 +48,6 @@ export const thresholdsOf = (algorithm: Algorithm, thresholds: Thresholds): Reco
   if (algorithm === 'combined') return { minSupershingles, combinedMinAgreeingBits }
   if (algorithm === 'site-aware') return { minSupershingles, minAgreeingBits, combinedMinAgreeingBits }
   return {}
-}
-
-/** `value` is null where no text is kept: then it shows no resemblance that was asked for. */
-const isResemblanceEnough = (
-  value: number | null,
-  { minResemblance, algorithm }: DuplicatesOptions,
-): boolean => {
-  if (minResemblance === null) return algorithm !== 'site-aware' || value !== 0
-  return minResemblance === 0 || (value !== null && value >= minResemblance)
 }
 
 const compareIds = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -126,7 +124,7 @@ export class NearDuplicates implements NearDuplicateService {
       ...page,
       complete,
       examined: Math.ceil(budget.examined),
-      recall: usesBands(options) ? bandRecall(options.thresholds.minAgreeingBits) : 1,
+      recall: usesBands(algorithm, options.site) ? bandRecall(options.thresholds.minAgreeingBits) : 1,
     }
   }
 

@@ -3,6 +3,7 @@ import type { Algorithm, Thresholds } from '../detect/decide.ts'
 import type { DittographError } from '../errors.ts'
 import type { Measure } from '../join/measure.ts'
 import type { Features } from '../signature/features.ts'
+import type { JobService } from './job-service.ts'
 
 /** One document to store, as the HTTP layer read it. `id` null: derived from the URL, or minted. */
 export type DocumentInput = {
@@ -143,5 +144,6 @@ export type Services = {
   documents: DocumentService
   nearDuplicates: NearDuplicateService
   comparison: ComparisonService
+  jobs: JobService
   operations: Operations
 }

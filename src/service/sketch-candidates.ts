@@ -1,4 +1,4 @@
-import { type Algorithm, decide } from '../detect/decide.ts'
+import { type Algorithm, decide, usesBands, usesSupershingles } from '../detect/decide.ts'
 import { bSimilarity, cSimilarity } from '../detect/similarity.ts'
 import type { Signature } from '../signature/signature.ts'
 import type { Candidate, SetNumber, Store } from '../store/store.ts'
@@ -9,15 +9,6 @@ import type { StageTimer } from './stage-timer.ts'
 const setsInProbePage = 512
 
 type SketchOptions = DuplicatesOptions & { readonly algorithm: Algorithm }
-
-const usesSupershingles = ({ algorithm, site }: SketchOptions): boolean =>
-  algorithm === 'shingling' ||
-  algorithm === 'combined' ||
-  (algorithm === 'site-aware' && site !== 'different')
-
-/** Whether a search finds its candidates by the bands of the simhash. */
-export const usesBands = ({ algorithm, site }: DuplicatesOptions): boolean =>
-  algorithm === 'simhash' || (algorithm === 'site-aware' && site !== 'same')
 
 /** Candidates are the identity sets that share a posting with the subject; each is verified by its stored signature. */
 export class SketchCandidates implements CandidateSource {
@@ -48,8 +39,8 @@ export class SketchCandidates implements CandidateSource {
       const started = performance.now()
       const page = await this.#store.probe({
         signature,
-        minSupershingles: usesSupershingles(options) ? minSupershingles : null,
-        bands: usesBands(options),
+        minSupershingles: usesSupershingles(options.algorithm, options.site) ? minSupershingles : null,
+        bands: usesBands(options.algorithm, options.site),
         after,
         limit: Math.max(1, Math.min(setsInProbePage, budget.limit - budget.examined)),
       })

@@ -27,6 +27,9 @@ type Api = {
   tags: { name: string }[]
 }
 
+/** What jobs answer that were understood, where the database is in memory. */
+const noJobs = 501
+
 let recording: RecordingApp
 let api: Api
 let operations: { method: string; path: string; operation: Operation }[]
@@ -149,7 +152,7 @@ describe('the OpenAPI document', () => {
       })
       expect([operation.operationId, answer.statusCode]).toEqual([
         operation.operationId,
-        expect.toBeOneOf([200, 201, 204, 404]),
+        expect.toBeOneOf([200, 201, 204, 404, operation.tags.includes('jobs') ? noJobs : 200]),
       ])
     }
   })

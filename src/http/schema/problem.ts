@@ -43,9 +43,11 @@ const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to 
 
 const problemDescriptions = {
   400: 'The request is malformed or against the schema',
-  404: 'There is no such document',
+  404: 'There is no such document, or job',
+  409: 'The job has no such result, or does not have it yet',
   413: 'The decoded body is larger than the limit',
   415: 'The media type or the content encoding is not supported',
+  501: 'There are no jobs with this database, or no joins by this algorithm',
   503: 'The service is overloaded or the store is busy; try again',
   507: 'The storage is full; reading goes on',
 } as const

@@ -116,3 +116,26 @@ export const postingSql = {
   deleteGone: 'DELETE FROM gone_number WHERE number = ?',
   deleteGoneAfter: 'DELETE FROM gone_number WHERE number > ?',
 } as const
+
+/** Statements that copy a snapshot: `source` is the database, `main` a file of the job. */
+export const snapshotSql = {
+  counts: `
+    SELECT (SELECT count(*) FROM source.identity_set WHERE supershingles IS NOT NULL) AS sets,
+      (SELECT count(*) FROM source.document) AS documents`,
+  setsAfter: `
+    SELECT max(set_no) AS lastNumber, group_concat(set_no) AS numbers, group_concat(token_count) AS tokenCounts,
+      CAST(group_concat(supershingles || simhash, '') AS BLOB) AS sketches
+    FROM (
+      SELECT set_no, token_count, supershingles, simhash FROM source.identity_set
+      WHERE set_no > ? AND supershingles IS NOT NULL ORDER BY set_no LIMIT ?
+    )`,
+  copyDocuments: `
+    CREATE TABLE main.document (
+      doc_no INTEGER NOT NULL PRIMARY KEY, id TEXT NOT NULL, url TEXT, site TEXT, fetched_at TEXT, created_at INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO main.document
+    SELECT doc_no, id, url, site, fetched_at, created_at FROM source.document ORDER BY doc_no`,
+  members: 'SELECT doc_no, set_no, site FROM source.document ORDER BY doc_no',
+  document: `
+    SELECT id, url, site, fetched_at AS fetchedAt, created_at AS createdAt FROM main.document WHERE doc_no = ?`,
+} as const

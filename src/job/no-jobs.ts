@@ -1,0 +1,21 @@
+import { DittographError } from '../errors.ts'
+import type { JobService } from '../service/job-service.ts'
+
+const refuse = async (): Promise<never> => {
+  throw new DittographError(
+    'jobs_not_available',
+    'Jobs need a database in a file, and this service keeps its documents in memory (DATABASE_URL)',
+  )
+}
+
+/** The jobs of a service whose database is in memory, where no other thread can read it: every call rejects. */
+export class NoJobs implements JobService {
+  create = refuse
+  get = refuse
+  list = refuse
+  delete = refuse
+  pairs = refuse
+  clusters = refuse
+
+  async close(): Promise<void> {}
+}

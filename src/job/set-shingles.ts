@@ -1,0 +1,48 @@
+import type { Analyzer } from '../analysis/analyzer.ts'
+import { featureSet } from '../signature/features.ts'
+import type { SnapshotSource } from '../store/snapshot.ts'
+
+const mostBytesCached = 128 * 1024 * 1024
+/** Members whose text is looked for: one may have none, because it was stored when texts were not kept. */
+const mostMembersAsked = 8
+
+/** Shingle sets of the identity sets of a snapshot, made from kept texts; the least recently used go out first. */
+export class SetShingles {
+  readonly #source: SnapshotSource
+  readonly #analyzer: Analyzer
+  readonly #cache = new Map<number, Float64Array | null>()
+  #bytes = 0
+
+  constructor(source: SnapshotSource, analyzer: Analyzer) {
+    this.#source = source
+    this.#analyzer = analyzer
+  }
+
+  /** null where no text is kept, or every document was replaced or deleted since the snapshot. */
+  of(set: number): Float64Array | null {
+    let shingles = this.#cache.get(set)
+    if (shingles === undefined) {
+      const text = this.#textOf(set)
+      shingles = text === null ? null : featureSet(this.#analyzer.tokensOfText(text), 'shingles')
+      this.#bytes += shingles?.byteLength ?? 0
+    } else this.#cache.delete(set)
+    this.#cache.set(set, shingles)
+    for (const [oldest, value] of this.#cache) {
+      if (this.#bytes <= mostBytesCached) break
+      this.#cache.delete(oldest)
+      this.#bytes -= value?.byteLength ?? 0
+    }
+    return shingles
+  }
+
+  #textOf(set: number): Uint8Array | null {
+    const { firstMember, memberNumbers } = this.#source.snapshot
+    const first = firstMember[set] as number
+    const end = Math.min(firstMember[set + 1] as number, first + mostMembersAsked)
+    for (let member = first; member < end; member++) {
+      const text = this.#source.text(memberNumbers[member] as number)
+      if (text !== null) return text
+    }
+    return null
+  }
+}
