@@ -1,6 +1,7 @@
 /** Which folder may import which: data flows page -> signature -> detect -> store -> service -> http -> main. */
 const mayImport = {
   page: [],
+  warc: ['page/media-type'],
   signature: [],
   detect: ['signature'],
   join: [],
@@ -8,7 +9,8 @@ const mayImport = {
   analysis: ['page', 'signature', 'kernel'],
   store: ['signature', 'detect'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
-  http: ['service', 'analysis', 'detect', 'join', 'page', 'kernel/string-end'],
+  http: ['service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
+  ingest: ['service', 'http', 'warc'],
 }
 
 const layers = Object.entries(mayImport).map(([folder, allowed]) => ({
