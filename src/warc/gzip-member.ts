@@ -214,9 +214,7 @@ export async function* readPieces(chunks: AsyncIterable<Uint8Array>): AsyncGener
   const file = new FileBytes(chunks)
   try {
     const start = await file.peek(2)
-    yield* start[0] === 0x1f && start[1] !== undefined && start[1] === 0x8b
-      ? new MemberReader(file).readAll()
-      : readPlain(file)
+    yield* start[0] === 0x1f && start[1] === 0x8b ? new MemberReader(file).readAll() : readPlain(file)
   } finally {
     await file.close()
   }

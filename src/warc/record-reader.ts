@@ -62,18 +62,18 @@ class RecordReader {
     this.#isLost = false
     const { head } = result
     const block = head.length > this.#limits.limitBytes ? null : this.#limits.createStore()
+    let fault: string | null
+    let isReportedLater: boolean
     try {
-      const fault = await this.#readBlock(head, block)
-      if (fault === null) {
-        yield { kind: 'record', offset, type: head.type, headers: head.headers, block }
-        return
-      }
-      if (!this.#isInDamage()) yield* this.#report(offset, fault)
+      fault = await this.#readBlock(head, block)
+      isReportedLater = this.#isInDamage()
+      if (fault !== null) await this.#goToNextRecord(block)
     } catch (error) {
       block?.clear()
       throw error
     }
-    await this.#goToNextRecord(block)
+    if (fault === null) yield { kind: 'record', offset, type: head.type, headers: head.headers, block }
+    else if (!isReportedLater) yield* this.#report(offset, fault)
   }
 
   /** Returns what is wrong with the length of the block, or null. */
