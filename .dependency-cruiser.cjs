@@ -1,6 +1,7 @@
 /** Which folder may import which: data flows page -> signature -> detect -> store -> service -> http -> main. */
 const mayImport = {
   page: [],
+  warc: ['page/media-type'],
   signature: [],
   detect: ['signature'],
   join: [],
@@ -9,7 +10,8 @@ const mayImport = {
   store: ['signature', 'detect'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
   job: ['page', 'signature', 'detect', 'analysis', 'store/snapshot', 'store/sqlite/sqlite-error', 'service'],
-  http: ['service', 'analysis', 'detect', 'join', 'page', 'kernel/string-end'],
+  http: ['service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
+  ingest: ['service', 'http', 'warc'],
 }
 
 /** The threads of jobs put their parts together themselves, as `compose` does for the engine. */

@@ -44,7 +44,7 @@ export const settings = {
     default: 16 * mebibyte,
     minimum: 1024,
     maximum: 1024 * mebibyte,
-    description: 'Largest decoded request body; of NDJSON the largest line',
+    description: 'Largest decoded request body; of NDJSON the largest line, of WARC the largest record',
   },
   TOKENIZER: {
     kind: 'choice',

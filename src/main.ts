@@ -9,7 +9,7 @@ import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
 import { buildApp } from './http/app.ts'
 import { openapiDocument } from './http/openapi.ts'
-import type { Services } from './service/service.ts'
+import type { DocumentInput, Services } from './service/service.ts'
 
 const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
@@ -95,6 +95,70 @@ const serveCommand = program.command('serve').description('Start the service')
 for (const [name, setting] of Object.entries<Setting>(settings))
   serveCommand.addOption(optionOf(name, setting))
 serveCommand.action((options) => serve(loadConfig(textsOf(options))))
+
+/** Settings that matter to whoever fills a database. */
+const ingestSettings = [
+  'DATABASE_URL',
+  'BODY_LIMIT_BYTES',
+  'TOKENIZER',
+  'SITE_RULE',
+  'KEEP_TEXT',
+  'SYNCHRONOUS',
+  'INDEX_MEMORY_MB',
+] as const
+
+const ingestExitCodes = `
+Exit codes: 0 all was stored; 2 documents failed or the input is damaged, as the table says;
+1 the run could not begin or broke off, and with --resume FILE can be taken up again.`
+
+const runIngest = async (path: string, options: Record<string, string | undefined>): Promise<void> => {
+  // Only here: the service needs none of it.
+  const { ingest } = await import('./ingest/ingest.ts')
+  const { storeRemotely } = await import('./ingest/remote-documents.ts')
+  const { url, resume = null } = options
+  const config = loadConfig(textsOf(options))
+  if (path === '-' && resume !== null)
+    throw new DittographError(
+      'invalid_configuration',
+      '--resume needs a file or a directory, not the standard input',
+    )
+  if (url !== undefined && !/^https?:\/\/./.test(url))
+    throw new DittographError(
+      'invalid_configuration',
+      '--url must be that of a service, such as http://127.0.0.1:8080',
+    )
+  const common = { path, limitBytes: config.BODY_LIMIT_BYTES, resumeFile: resume }
+  const engine = url === undefined ? await startToFill(config) : null
+  const store =
+    engine === null
+      ? storeRemotely(url ?? '')
+      : (inputs: readonly DocumentInput[]) => engine.services().documents.store(inputs, null)
+  try {
+    if (!(await ingest({ ...common, store }))) process.exitCode = 2
+  } finally {
+    await engine?.close()
+  }
+}
+
+const startToFill = async (config: Config): Promise<Engine> => {
+  try {
+    return await Engine.start(config)
+  } catch (cause) {
+    if (!(cause instanceof DittographError) || cause.code !== 'database_unusable') throw cause
+    const detail = `${cause.message}. To fill the database of a running service, name it: --url http://127.0.0.1:8080`
+    throw new DittographError(cause.code, detail, { cause })
+  }
+}
+
+const ingestCommand = program
+  .command('ingest')
+  .description('Store the pages of WARC, ARC, NDJSON or HTML files in the database, or by a running service')
+  .argument('<path>', 'a file, a directory, or - for the standard input')
+  .option('--url <url>', 'send them to the service that runs there')
+  .option('--resume <file>', 'keep in this file how far the run is, and go on from there')
+  .addHelpText('after', ingestExitCodes)
+for (const name of ingestSettings) ingestCommand.addOption(optionOf(name, settings[name]))
+ingestCommand.action(runIngest)
 
 program.command('openapi').description('Print the OpenAPI document').action(printOpenapi)
 

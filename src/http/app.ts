@@ -27,7 +27,7 @@ import type { Problem } from './schema/problem.ts'
 import { buildParameterValidator, parameterError } from './validation.ts'
 
 export type AppOptions = {
-  /** Largest decoded body, or line of an NDJSON body. */
+  /** Largest decoded body, line of an NDJSON body, or record of a WARC body. */
   readonly bodyLimitBytes: number
   /** Longest time for a request to arrive, and longest pause of a body of many documents. */
   readonly requestTimeoutMs: number

@@ -1,5 +1,6 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import { DittographError } from '../errors.ts'
+import { kindOfPage, mediaTypeOf, pageTypes } from '../page/media-type.ts'
 import type { DocumentInput } from '../service/service.ts'
 import { parseJson } from './body.ts'
 import type { Line } from './ndjson.ts'
@@ -8,19 +9,6 @@ import { limits } from './schema/common.ts'
 import { PagePair } from './schema/comparison.ts'
 import { NewDocument, Page } from './schema/document.ts'
 import { bodyError, bodyValidator, parameterError } from './validation.ts'
-
-const kinds: ReadonlyMap<string, 'html' | 'text'> = new Map([
-  ['text/html', 'html'],
-  ['application/xhtml+xml', 'html'],
-  ['text/plain', 'text'],
-])
-
-/** `type/subtype` of a Content-Type, in lower case. */
-export const mediaTypeOf = (contentType: string): string =>
-  contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-
-/** Whether the service reads pages of this media type. */
-export const isPageType = (mediaType: string): boolean => kinds.has(mediaType)
 
 /** Throws an error that `refuse` makes, where the text is no absolute URL. */
 const checkUrl = (url: string | undefined, refuse: (detail: string) => DittographError): string | null => {
@@ -64,11 +52,11 @@ const pageOf = (
     return { url: pageUrl, content: { kind, characters: html ?? text ?? '' } }
   }
   if (contentType === undefined) throw bodyError(`${at}/contentType`, 'is missing: contentBase64 needs it')
-  const kind = kinds.get(mediaTypeOf(contentType))
-  if (kind === undefined)
+  const kind = kindOfPage(mediaTypeOf(contentType))
+  if (kind === null)
     throw new DittographError(
       'unsupported_media_type',
-      `contentType must be one of ${[...kinds.keys()].join(', ')}`,
+      `contentType must be one of ${pageTypes.join(', ')}`,
       {
         items: [{ pointer: `${at}/contentType`, detail: 'is not a type of page' }],
       },
@@ -136,8 +124,8 @@ export const pagesFromJson = (bytes: Buffer): { a: PageInput; b: PageInput } => 
   return { a: pageOf(a, '/a'), b: pageOf(b, '/b') }
 }
 
-/** A page whose bytes are the whole body, `mediaType` being one that `isPageType` knows. */
+/** A page whose bytes are the whole body, `mediaType` being one of `pageTypes`. */
 export const pageFromBytes = (bytes: Buffer, contentType: string, url: string | null): PageInput => ({
   url,
-  content: { kind: kinds.get(mediaTypeOf(contentType)) ?? 'text', bytes, contentType },
+  content: { kind: kindOfPage(mediaTypeOf(contentType)) ?? 'text', bytes, contentType },
 })

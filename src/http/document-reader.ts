@@ -2,13 +2,13 @@ import type { Duplex } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { PageInput } from '../analysis/analyze.ts'
 import { DittographError } from '../errors.ts'
+import { kindOfPage, mediaTypeOf } from '../page/media-type.ts'
 import type { DocumentInput } from '../service/service.ts'
-import { BodyMemory, readChunks, withBody } from './body.ts'
+import { ArchiveTally, batchesOfArchive, type RecordPlace } from './archive.ts'
+import { BodyMemory, GrowingBytes, readChunks, withBody } from './body.ts'
 import {
   documentFromJson,
   documentFromLine,
-  isPageType,
-  mediaTypeOf,
   pageFromBytes,
   pagesFromJson,
   urlParameter,
@@ -21,7 +21,9 @@ type RawParameters = { readonly url?: string | undefined; readonly id?: string |
 
 const json = 'application/json'
 const ndjson = 'application/x-ndjson'
-const documentTypes = `one of ${json}, text/html, application/xhtml+xml and text/plain, or ${ndjson} for POST /documents`
+/** Of files that are compressed record by record, too: their bytes tell. */
+const archiveTypes = ['application/warc', 'application/warc+gzip']
+const documentTypes = `one of ${json}, text/html, application/xhtml+xml and text/plain, or for POST /documents ${ndjson} or ${archiveTypes[0]}`
 
 const mediaTypeOfRequest = (request: FastifyRequest): string =>
   mediaTypeOf(request.headers['content-type'] ?? '')
@@ -32,7 +34,7 @@ const unsupported = (allowed: string): DittographError =>
 const refuseRawParameters = (parameters: RawParameters): void => {
   for (const name of ['url', 'id'] as const)
     if (parameters[name] !== undefined)
-      throw parameterError(name, 'is for raw bodies only: in JSON it is a property of the document')
+      throw parameterError(name, 'is for raw bodies only: many documents, or one in JSON, name their own')
 }
 
 /** All bodies of many requests may take this many times the largest single one. */
@@ -58,7 +60,7 @@ export class DocumentReader {
       refuseRawParameters(parameters)
       return withBody(request.raw, this.#limits, (bytes) => use(documentFromJson(bytes)))
     }
-    if (!isPageType(mediaType)) throw unsupported(documentTypes)
+    if (kindOfPage(mediaType) === null) throw unsupported(documentTypes)
     const url = urlParameter(parameters.url)
     const contentType = request.headers['content-type'] ?? ''
     return withBody(request.raw, this.#limits, (bytes) =>
@@ -90,16 +92,40 @@ export class DocumentReader {
   }
 
   /** The documents of an NDJSON body in batches, as `batchesOf` gives them. */
-  async *batches(
+  batches(
     request: FastifyRequest,
     parameters: RawParameters,
   ): AsyncGenerator<readonly Entry<DocumentInput>[]> {
     refuseRawParameters(parameters)
     const { limitBytes, memory } = this.#limits
     const splitter = new LineSplitter(limitBytes, memory)
+    return this.#whileStreaming(
+      request,
+      batchesOf(readChunks(request.raw), splitter, documentFromLine(limitBytes)),
+    )
+  }
+
+  isArchive(request: FastifyRequest): boolean {
+    return archiveTypes.includes(mediaTypeOfRequest(request))
+  }
+
+  /** The documents of a WARC body in batches, as `batchesOfArchive` gives them, and what else it holds. */
+  archiveBatches(
+    request: FastifyRequest,
+    parameters: RawParameters,
+  ): { batches: AsyncGenerator<readonly Entry<DocumentInput, RecordPlace>[]>; tally: ArchiveTally } {
+    refuseRawParameters(parameters)
+    const { limitBytes, memory } = this.#limits
+    const limits = { limitBytes, createStore: () => new GrowingBytes(memory) }
+    const tally = new ArchiveTally()
+    const batches = batchesOfArchive(readChunks(request.raw), limits, tally)
+    return { batches: this.#whileStreaming(request, batches), tally }
+  }
+
+  async *#whileStreaming<T>(request: FastifyRequest, batches: AsyncGenerator<T>): AsyncGenerator<T> {
     this.#streaming.add(request.raw.socket)
     try {
-      yield* batchesOf(readChunks(request.raw), splitter, documentFromLine(limitBytes))
+      yield* batches
     } finally {
       this.#streaming.delete(request.raw.socket)
     }

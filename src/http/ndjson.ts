@@ -96,13 +96,14 @@ export class LineSplitter {
   }
 }
 
-const mostLinesInBatch = 64
-const mostBytesInBatch = 1024 * 1024
+export const mostEntriesInBatch = 64
+export const mostBytesInBatch = 1024 * 1024
 /** A body that pauses for so long has what it sent so far answered. */
-const pauseMs = 10
+export const pauseMs = 10
 
-/** What one line asks for, or why it cannot be done. */
-export type Entry<T> = { readonly line: number } & ({ readonly input: T } | { readonly error: unknown })
+/** What one line, or record, asks for, or why it cannot be done; and where in the body it stands. */
+export type Entry<T, Place extends object = { readonly line: number }> = Place &
+  ({ readonly input: T } | { readonly error: unknown })
 
 /**
  * The lines of a body as inputs, in batches: up to 64 lines or 1 MiB, or what there is when the body pauses.
@@ -127,7 +128,7 @@ export async function* batchesOf<T>(
       batch.push({ line: line.number, error })
     }
   }
-  const isFull = () => batch.length >= mostLinesInBatch || batchBytes >= mostBytesInBatch
+  const isFull = () => batch.length >= mostEntriesInBatch || batchBytes >= mostBytesInBatch
   const takeBatch = () => {
     const taken = batch
     batch = []
@@ -167,12 +168,13 @@ export async function* batchesOf<T>(
 
 /**
  * Stores batch after batch and answers a line of JSON for each entry, in order: the stored document or a
- * problem, with the number of the line; last a summary. The event loop gets a turn after each batch.
+ * problem, with its place; last a summary, to which `more` may add. The event loop gets a turn after each batch.
  */
-export async function* answerBatches<T>(
-  batches: AsyncIterable<readonly Entry<T>[]>,
+export async function* answerBatches<T, Place extends object>(
+  batches: AsyncIterable<readonly Entry<T, Place>[]>,
   store: (inputs: readonly T[]) => Promise<readonly (StoredDocument | DittographError)[]>,
   problemOf: (error: unknown) => Problem,
+  more: () => object = () => ({}),
 ): AsyncGenerator<string> {
   const answersTo = async (inputs: readonly T[]): Promise<readonly (StoredDocument | Problem)[]> => {
     if (inputs.length === 0) return []
@@ -195,10 +197,11 @@ export async function* answerBatches<T>(
       if (typeof answer.status === 'number') summary.failed += 1
       else if (answer.status === 'unchanged') summary.unchanged += 1
       else summary.stored += 1
-      text += `${JSON.stringify({ line: entry.line, ...answer })}\n`
+      const { input: _input, error: _error, ...place } = { input: null, error: null, ...entry }
+      text += `${JSON.stringify({ ...place, ...answer })}\n`
     }
     yield text
     await setImmediate()
   }
-  yield `${JSON.stringify({ summary })}\n`
+  yield `${JSON.stringify({ summary: { ...summary, ...more() } })}\n`
 }

@@ -38,7 +38,7 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
     'A parameter of the URL is unknown, repeated, malformed, out of range, or not used by the chosen algorithm. ' +
     '`errors` names it.',
   invalid_body:
-    'The body is cut short, not UTF-8, not JSON, against the schema, or not what its Content-Encoding says. ' +
+    'The body is cut short, not UTF-8, not JSON, against the schema, not what its Content-Encoding says, or a WARC file without a record. ' +
     'Where one value is at fault, `errors` points to it.',
   invalid_cursor: 'A cursor is valid only for the query that answered with it. Start again without a cursor.',
   document_not_found: 'No document has this id now. It may have been deleted.',
@@ -47,7 +47,7 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   body_too_large:
     'The decoded body, or one line of an NDJSON body, is larger than BODY_LIMIT_BYTES. Send less at a time.',
   unsupported_media_type:
-    'Documents are application/json, application/x-ndjson, text/html, application/xhtml+xml or text/plain.',
+    'Documents are application/json, application/x-ndjson, application/warc, text/html, application/xhtml+xml or text/plain.',
   unsupported_encoding: 'Bodies may be encoded once, as gzip, deflate (zlib format) or br, or not at all.',
   algorithm_not_available: 'There are searches by this algorithm, but no joins in this version.',
   job_not_found:

@@ -90,7 +90,8 @@ const failures: readonly [string, InjectOptions, number, string][] = [
     415,
     'unsupported_media_type',
   ],
-  ['a WARC file', post(secret, { 'content-type': 'application/warc' }), 415, 'unsupported_media_type'],
+  ['a ZIP file', post(secret, { 'content-type': 'application/zip' }), 415, 'unsupported_media_type'],
+  ['a WARC file without a record', post(secret, { 'content-type': 'application/warc' }), 400, 'invalid_body'],
   [
     'NDJSON where one document is put',
     { method: 'PUT', url: '/documents/a', headers: ndjson, payload: page({}) },

@@ -16,7 +16,7 @@ import {
   DocumentList,
   documentsBody,
   ListQuery,
-  ndjsonAnswer,
+  manyAnswer,
   oneDocumentBody,
   StoredDocument,
 } from '../schema/document.ts'
@@ -72,23 +72,25 @@ export const documentRoutes =
         .send(stored)
     }
 
-    const storeMany = async (
+    const storeMany = async <Place extends object>(
       request: FastifyRequest,
-      batches: AsyncGenerator<readonly Entry<DocumentInput>[]>,
+      batches: AsyncGenerator<readonly Entry<DocumentInput, Place>[]>,
       options: DuplicatesOptions | null,
       reply: FastifyReply,
+      moreSummary: () => object = () => ({}),
     ): Promise<FastifyReply> => {
-      // Until the first batch is there, a body that is no NDJSON at all can still be answered as a whole.
+      // Until the first batch is there, a body that holds no document at all can still be answered as a whole.
       const first = await batches.next()
       const problemOf = (error: unknown) => {
         const problem = problemOfError(error, request.id)
-        if (problem.status === 500) request.log.error({ err: error }, 'Lines could not be stored')
+        if (problem.status === 500) request.log.error({ err: error }, 'Documents could not be stored')
         return problem
       }
       const answers = answerBatches(
         putBack(first, batches),
         (inputs) => documents.store(inputs, options),
         problemOf,
+        moreSummary,
       )
       return reply
         .type('application/x-ndjson')
@@ -100,14 +102,16 @@ export const documentRoutes =
         operationId: 'storeDocuments',
         summary: 'Store one document, or many',
         description:
-          'One document as JSON or as a raw page, or one JSON document a line. Documents with the id of a stored ' +
-          'one replace it. NDJSON is answered while it is read: a result or a problem a line, in order, and a ' +
-          `bad line stops nothing else. ${storeOptionsDescription}\`url\` and \`id\` are for raw pages only.`,
+          'One document as JSON or as a raw page, one JSON document a line, or an archive of fetched pages. ' +
+          'Documents with the id of a stored one replace it. NDJSON and WARC are answered while they are read: a ' +
+          'result or a problem a document, in order, and a bad one stops nothing else. Of a WARC or ARC file, ' +
+          'compressed by record or not, the responses with status 2xx and the resources that are HTML or plain ' +
+          `text are stored under their URLs. ${storeOptionsDescription}\`url\` and \`id\` are for raw pages only.`,
         tags,
         querystring: PostQuery,
         body: documentsBody,
         response: {
-          200: { ...known, content: { ...known.content, ...ndjsonAnswer } },
+          200: { ...known, content: { ...known.content, ...manyAnswer } },
           201: created,
           ...problemAnswers(400, 413, 415, 503, 507),
         },
@@ -117,6 +121,10 @@ export const documentRoutes =
         const options = storeDuplicatesOptions(search, leastThreshold)
         if (reader.isNdjson(request))
           return storeMany(request, reader.batches(request, { url, id }), options, reply)
+        if (reader.isArchive(request)) {
+          const { batches, tally } = reader.archiveBatches(request, { url, id })
+          return storeMany(request, batches, options, reply, () => tally.summary())
+        }
         return reader.withDocument(request, { url, id }, (document) => storeOne(document, options, reply))
       },
     })

@@ -211,17 +211,34 @@ export const documentsBody = {
         ],
       }),
     },
+    'application/warc': {
+      schema: Type.String({
+        description:
+          'A WARC or ARC file: as it is, compressed record by record (gzip members), or as a whole',
+        examples: [
+          'WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: https://example.com/a\r\n' +
+            'WARC-Date: 2026-01-31T12:00:00Z\r\nContent-Type: text/html\r\nContent-Length: 21\r\n\r\n' +
+            '<p>A kettle of steel.\r\n\r\n',
+        ],
+      }),
+    },
   },
 }
 
-export const ndjsonAnswer = {
+export const manyAnswer = {
   'application/x-ndjson': {
     schema: Type.String({
       description:
-        'A StoredDocument or a Problem a line, each with the number of its line in the body, and last a summary',
+        'A StoredDocument or a Problem a line, each with the number of its line in the body, and last a summary. ' +
+        'For WARC: with the offset of its record, or of the gzip member that holds it; the summary adds the numbers ' +
+        'of records skipped by reason, and where the file is damaged',
       examples: [
         '{"line":1,"id":"b","url":null,"site":null,"status":"created","tokenCount":2,"identicalTo":null}\n' +
           '{"summary":{"stored":1,"unchanged":0,"failed":0}}\n',
+        '{"offset":512,"id":"1d0c9a2e-5b434a519c0e6a1f4f0f6f0b","url":"https://example.com/a","site":"example.com",' +
+          '"status":"created","tokenCount":4,"identicalTo":null}\n' +
+          '{"summary":{"stored":1,"unchanged":0,"failed":0,"skipped":{"request":1,"revisit":2},' +
+          '"damaged":[{"offset":9216,"detail":"The gzip member is damaged: its checksum is another"}]}}\n',
       ],
     }),
   },
