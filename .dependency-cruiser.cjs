@@ -5,6 +5,7 @@ const mayImport = {
   detect: ['signature'],
   kernel: ['page', 'signature'],
   analysis: ['page', 'signature', 'kernel'],
+  evaluation: ['page', 'signature', 'detect'],
   store: ['signature', 'detect'],
   service: ['page', 'signature', 'detect', 'analysis', 'store/store'],
   http: ['service', 'analysis', 'detect', 'page', 'kernel/string-end'],
@@ -36,7 +37,7 @@ module.exports = {
     {
       name: 'pure-folders-touch-no-io',
       severity: 'error',
-      from: { path: '^src/(page|signature|detect|analysis)/' },
+      from: { path: '^src/(page|signature|detect|analysis|evaluation)/' },
       to: { dependencyTypes: ['core'] },
     },
     {
