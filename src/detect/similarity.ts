@@ -43,7 +43,7 @@ const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at + 3] as number)
 
 /** How many bits of a 32-bit word are 1, by sums in fields of 2, 4 and 8 bits. */
-const populationCount = (word: number): number => {
+export const populationCount = (word: number): number => {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24

@@ -14,7 +14,7 @@ export const bySite = <Row>(row: (place: Selection) => Row): BySite<Row> => ({
   differentSites: row((pair) => !pair.sameSite),
 })
 
-export type CutOff = { readonly minAgreeingBits: number } & Precision & {
+type CutOff = { readonly minAgreeingBits: number } & Precision & {
     /** R: correct pairs left at this cut-off over the correct pairs without one. */
     readonly correctKept: Proportion
   }
@@ -64,7 +64,7 @@ export const evaluateJob = (parts: {
     bySupershingles: bySupershingles(pairs),
     byAgreeingBits: byAgreeingBits(pairs),
     bySimilarity: bySimilarity(similarities),
-    cutOffs: cutOffs(pairs, () => true),
+    cutOffs: cutOffs(pairs),
     termDifferences,
   }
 }
@@ -72,21 +72,19 @@ export const evaluateJob = (parts: {
 const occurs = ({ pairs }: Precision): boolean => pairs > 0
 
 /** Table 2. */
-export const bySupershingles = (pairs: PairTally, within: Selection = () => true) =>
+const bySupershingles = (pairs: PairTally) =>
   Array.from({ length: supershingleCount + 1 }, (_, bSimilarity) => ({
     bSimilarity,
-    ...precisionOf(pairs.count((pair) => pair.bSimilarity === bSimilarity && within(pair))),
+    ...precisionOf(pairs.count((pair) => pair.bSimilarity === bSimilarity)),
   })).filter(occurs)
 
 /** Table 5. */
-export const byAgreeingBits = (pairs: PairTally, within: Selection = () => true) =>
+const byAgreeingBits = (pairs: PairTally) =>
   agreeingBitsRanges
     .map(({ from, to }) => ({
       from,
       to,
-      ...precisionOf(
-        pairs.count((pair) => pair.cSimilarity >= from && pair.cSimilarity <= to && within(pair)),
-      ),
+      ...precisionOf(pairs.count((pair) => pair.cSimilarity >= from && pair.cSimilarity <= to)),
     }))
     .filter(occurs)
 
@@ -98,15 +96,12 @@ const bySimilarity = (similarities: SimilarityTally) =>
     return { from: from / similaritySteps, to: to / similaritySteps, ...precisionOf(counts) }
   }).filter(occurs)
 
-/**
- * Precision and R for every cut-off of C-similarity from 320 up, among the pairs selected (Table 11, Figures 6 and 7,
- * where these are the B-similar ones).
- */
-export const cutOffs = (pairs: PairTally, selection: Selection): CutOff[] => {
-  const without = pairs.count(selection).correct
+/** Precision and R for every cut-off of C-similarity from 320 up: Table 11, Figures 6 and 7 for a join by shingling. */
+const cutOffs = (pairs: PairTally): CutOff[] => {
+  const without = pairs.count(() => true).correct
   return Array.from({ length: simhashBits - lowestCutOff + 1 }, (_, i) => {
     const minAgreeingBits = lowestCutOff + i
-    const counts = pairs.count((pair) => selection(pair) && pair.cSimilarity >= minAgreeingBits)
+    const counts = pairs.count((pair) => pair.cSimilarity >= minAgreeingBits)
     return { minAgreeingBits, ...precisionOf(counts), correctKept: proportion(counts.correct, without) }
   })
 }

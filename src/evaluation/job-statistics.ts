@@ -7,7 +7,7 @@ import type { DegreeCounts } from './power-law.ts'
 import { type Proportion, proportion } from './precision.ts'
 
 /** A mean with what it was taken over; null for an empty sample. */
-export type Mean = { readonly value: number | null; readonly sampleSize: number }
+type Mean = { readonly value: number | null; readonly sampleSize: number }
 
 export type JobStatistics = {
   readonly pairs: number
