@@ -7,6 +7,7 @@ const mayImport = {
   join: [],
   kernel: ['page', 'signature'],
   analysis: ['page', 'signature', 'kernel'],
+  evaluation: ['page', 'signature', 'detect'],
   store: ['signature', 'detect'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
   job: ['page', 'signature', 'detect', 'analysis', 'store/snapshot', 'store/sqlite/sqlite-error', 'service'],
@@ -43,7 +44,7 @@ module.exports = {
     {
       name: 'pure-folders-touch-no-io',
       severity: 'error',
-      from: { path: '^src/(page|signature|detect|join|analysis)/' },
+      from: { path: '^src/(page|signature|detect|join|analysis|evaluation)/' },
       to: { dependencyTypes: ['core'] },
     },
     {

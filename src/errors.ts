@@ -35,6 +35,8 @@ const definitions = {
   schema_too_new: { kind: 'refused-at-start', title: 'The database is newer than this program' },
   scheme_mismatch: { kind: 'refused-at-start', title: 'The database was filled under another scheme' },
   database_unusable: { kind: 'refused-at-start', title: 'The database cannot be used' },
+  invalid_labels: { kind: 'refused-at-start', title: 'The labelled pairs cannot be used' },
+  invalid_pages: { kind: 'refused-at-start', title: 'The pages cannot be used' },
   invalid_configuration: { kind: 'refused-at-start', title: 'The configuration is not valid' },
 } as const satisfies Record<string, { kind: ErrorKind; title: string }>
 

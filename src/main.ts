@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { pino } from 'pino'
 import { type Config, loadConfig, type Setting, settings } from './config.ts'
 import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
+import type { EvaluateOptions } from './evaluate.ts'
 import { buildApp } from './http/app.ts'
 import { openapiDocument } from './http/openapi.ts'
 import type { DocumentInput, Services } from './service/service.ts'
@@ -159,6 +160,43 @@ const ingestCommand = program
   .addHelpText('after', ingestExitCodes)
 for (const name of ingestSettings) ingestCommand.addOption(optionOf(name, settings[name]))
 ingestCommand.action(runIngest)
+
+const evaluateFromOptions = async (options: Record<string, unknown>): Promise<void> => {
+  const { evaluate } = await import('./evaluate.ts')
+  // Each option is required or has a default, and commander has checked the choices.
+  process.stdout.write(`${await evaluate(options as EvaluateOptions)}\n`)
+}
+
+const hashFamiliesOf = (text: string): number => {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0 to 999.')
+  return Number(text)
+}
+
+program
+  .command('evaluate')
+  .description('Measure every algorithm on labelled pairs of your own pages: precision, recall, thresholds')
+  .requiredOption(
+    '--pages <files...>',
+    'NDJSON of documents ({id, url, html} a line, as POST /documents takes them), also .gz',
+  )
+  .requiredOption(
+    '--pairs <files...>',
+    'tab-separated pairs with a header: a, b, label, and where known reason, stratum; also .gz',
+  )
+  .addOption(
+    new Option('--tokenizer <value>', 'as the setting TOKENIZER')
+      .choices(['practical', 'literal'])
+      .default('practical'),
+  )
+  .addOption(
+    new Option('--site-rule <value>', 'as the setting SITE_RULE, or each host a site of its own')
+      .choices(['public-suffix', 'dots', 'host'])
+      .default('public-suffix'),
+  )
+  .option('--hash-families <count>', 'compare again under so many other hash families', hashFamiliesOf, 10)
+  .option('--title <text>', 'heading of the report', 'Evaluation on labelled pairs')
+  .option('--out <directory>', 'write report.md, its plots and numbers.json there')
+  .action(evaluateFromOptions)
 
 program.command('openapi').description('Print the OpenAPI document').action(printOpenapi)
 
