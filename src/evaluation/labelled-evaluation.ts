@@ -71,6 +71,11 @@ export type LabelledEvaluation = {
     readonly measure: (typeof exactMeasures)[number]
     readonly thresholds: readonly ({ readonly threshold: number } & BySite<Retrieval>)[]
   }[]
+  /** What is left of the labelled pairs that each algorithm returns, by the least resemblance that a query asks for. */
+  readonly verified: readonly {
+    readonly minResemblance: number
+    readonly algorithms: Readonly<Record<SketchAlgorithm, BySite<Retrieval>>>
+  }[]
   readonly groups: readonly GroupRow[]
   readonly joins: Readonly<
     Record<SketchAlgorithm, { readonly evaluation: JobEvaluation; readonly statistics: JobStatistics }>
@@ -81,6 +86,8 @@ export type LabelledEvaluation = {
 const lowestAgreeingBits = 340
 /** C-similarities of the sweep over both thresholds; Table 11 has all of them for the default B-similarity. */
 const combinedAgreeingBits = [340, 345, 350, 355, 360, 365, 370, 375, 380, 384]
+/** Values of the query parameter `minResemblance`. */
+const leastResemblances = [0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
 /** Least threshold of the exact measures in hundredths: below it the labels need not be complete. */
 const lowestExactStep = 50
 /**
@@ -167,6 +174,12 @@ export const evaluateLabelled = (
         return { threshold, all: row(null), sameSite: row(true), differentSites: row(false) }
       }),
     })),
+    verified: judged.verified.map(({ minResemblance, tally }) => ({
+      minResemblance,
+      algorithms: mapAlgorithms((algorithm) =>
+        retrieval(tally, selectionOf(algorithm), correct(judged.total)),
+      ),
+    })),
     groups: judged.groups.map(({ kind, name, tally }) => {
       const labelled = tally.count(() => true)
       return {
@@ -208,7 +221,7 @@ const labelLookup = (pairs: readonly FoundPair[]): ((i: number, j: number) => La
 
 type Group = { readonly kind: GroupRow['kind']; readonly name: string; readonly tally: PairTally }
 
-/** Tallies of the labelled pairs: of all, by groups, and by the exact measures. */
+/** Tallies of the labelled pairs: of all, by groups, by the exact measures, and of those that resemble each other enough. */
 const judgeLabelled = (
   pairs: readonly FoundPair[],
   collection: Collection,
@@ -217,6 +230,7 @@ const judgeLabelled = (
   const total = new PairTally()
   const groups = new Map<string, Group>()
   const measures = exactMeasures.map((measure) => ({ measure, tally: new SimilarityTally() }))
+  const verified = leastResemblances.map((minResemblance) => ({ minResemblance, tally: new PairTally() }))
   const signatures = collection.pages.map(({ signature }) => signature)
   for (const found of pairs) {
     const { i, j, pair } = found
@@ -233,9 +247,11 @@ const judgeLabelled = (
       'token Jaccard': jaccard(a, b),
       'token cosine': Math.min(1, cosine(a, b)), // rounding may lift it over 1
     }
+    for (const { minResemblance, tally } of verified)
+      if (values['shingle Jaccard'] >= minResemblance) tally.add(sketched, pair.label)
     for (const { measure, tally } of measures) tally.add(values[measure], sketched.sameSite, pair.label)
   }
-  return { total, groups: [...groups.values()].sort(inOrder), measures }
+  return { total, groups: [...groups.values()].sort(inOrder), measures, verified }
 }
 
 /** Ends of the length groups of the shorter page, in tokens. */

@@ -43,7 +43,7 @@ const curve = (name: string, rows: readonly { readonly all: Retrieval }[]): Seri
   points: rows.flatMap(({ all }) => point(all.recall.value, all.precision.value)),
 })
 
-const precisionAgainstRecall = ({ sweeps, exactMeasures }: LabelledEvaluation): Plot => ({
+const precisionAgainstRecall = ({ sweeps, verified, exactMeasures }: LabelledEvaluation): Plot => ({
   title: 'Precision against recall, by threshold',
   x: { label: 'recall', ...unit },
   y: { label: 'precision, undecided are misses', ...unit },
@@ -53,6 +53,10 @@ const precisionAgainstRecall = ({ sweeps, exactMeasures }: LabelledEvaluation): 
     curve(
       'combined, B ≥ 2 and C ≥ 340 to 384',
       sweeps.combined.filter(({ all }) => all.minSupershingles === 2),
+    ),
+    curve(
+      'simhash at 372, resemblance ≥ 0 to 0.95',
+      verified.map(({ algorithms }) => algorithms.simhash),
     ),
     ...exactMeasures.map(({ measure, thresholds }) => curve(`${measure}, 0.5 to 1`, thresholds)),
   ],

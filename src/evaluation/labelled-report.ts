@@ -196,7 +196,7 @@ const shownAgreeingBits = [340, 345, 350, 355, 360, 364, 366, 368, 370, 372, 374
 const isShown = (row: BySite<{ minAgreeingBits: number }>): boolean =>
   shownAgreeingBits.includes(row.all.minAgreeingBits)
 
-function* sweepTables({ sweeps, exactMeasures }: LabelledEvaluation): Generator<string> {
+function* sweepTables({ sweeps, verified, exactMeasures }: LabelledEvaluation): Generator<string> {
   const columns = [
     '',
     ...sweepColumns,
@@ -232,6 +232,16 @@ function* sweepTables({ sweeps, exactMeasures }: LabelledEvaluation): Generator<
       ...cells(row),
     ]),
   )
+  yield '### With a least resemblance'
+  yield 'What is left at the default thresholds when a query asks for `minResemblance` too, over the labelled pairs.'
+  for (const name of ['simhash', 'site-aware'] as const)
+    yield markdownTable(
+      columns,
+      verified.map(({ minResemblance, algorithms }) => [
+        `${name}, resemblance ≥ ${minResemblance}`,
+        ...cells(algorithms[name]),
+      ]),
+    )
   for (const { measure, thresholds } of exactMeasures) {
     yield `### Exact measure: ${measure}`
     yield 'Over the labelled pairs only: a pair without a label is not looked at.'

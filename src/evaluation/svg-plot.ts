@@ -1,7 +1,7 @@
 import { escapeMarkup } from './markup.ts'
 
 type Scale = 'linear' | 'log'
-export type Axis = {
+type Axis = {
   readonly label: string
   readonly scale?: Scale
   /** What the axis shows at least; the data widen it. */

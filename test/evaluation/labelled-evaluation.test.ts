@@ -125,6 +125,15 @@ describe('the evaluation on labelled pairs', () => {
     expect(row?.all.correct).toBe(above.filter(({ label }) => label === 'correct').length)
   })
 
+  test('with a least resemblance leave fewer pairs, and at 0 all that are labelled', () => {
+    const [first, ...others] = evaluation.verified.map(({ algorithms }) => algorithms.simhash.all)
+    const { correct, incorrect, undecided, recall } = evaluation.algorithms.simhash.all
+    expect(first).toMatchObject({ correct, incorrect, undecided, recall })
+    const left = [first, ...others].map((row) => row?.pairs ?? 0)
+    expect(left).toEqual([...left].sort((x, y) => y - x))
+    expect(left.at(-1)).toBeLessThan(left[0] ?? 0)
+  })
+
   test('groups are parts of the labelled pairs: each stratum, reason and length', () => {
     for (const kind of ['stratum', 'reason', 'shorter page']) {
       const rows = evaluation.groups.filter((group) => group.kind === kind)
