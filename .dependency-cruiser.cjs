@@ -10,7 +10,16 @@ const mayImport = {
   evaluation: ['page', 'signature', 'detect'],
   store: ['signature', 'detect'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
-  job: ['page', 'signature', 'detect', 'analysis', 'store/snapshot', 'store/sqlite/sqlite-error', 'service'],
+  job: [
+    'page',
+    'signature',
+    'detect',
+    'join',
+    'analysis',
+    'store/snapshot',
+    'store/sqlite/sqlite-error',
+    'service',
+  ],
   http: ['service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
   ingest: ['service', 'http', 'warc'],
 }

@@ -148,6 +148,7 @@ const runAll = async (databaseFile: string) => {
       kind: 'join',
       algorithm,
       thresholds: defaultThresholds,
+      exact: null,
       minResemblance: null,
       site: 'any',
     } as const

@@ -24,7 +24,6 @@ const definitions = {
   body_too_large: { kind: 'too-large', title: 'The request body is too large' },
   unsupported_media_type: { kind: 'unsupported-media-type', title: 'The media type is not supported' },
   unsupported_encoding: { kind: 'unsupported-media-type', title: 'The content encoding is not supported' },
-  algorithm_not_available: { kind: 'not-implemented', title: 'The algorithm is not available' },
   job_not_found: { kind: 'not-found', title: 'No such job' },
   job_has_no_result: { kind: 'conflict', title: 'The job has no such result' },
   jobs_not_available: { kind: 'not-implemented', title: 'Jobs are not available' },

@@ -151,6 +151,12 @@ const agreeingPositions = (supershingles: Uint32Array, a: number, b: number): nu
   return agreeing
 }
 
+/** B-similarity and C-similarity of two pages of the table. */
+export const similaritiesIn = ({ supershingles, simhashes }: SketchTable, a: number, b: number) => ({
+  bSimilarity: populationCount(agreeingPositions(supershingles, a, b)),
+  cSimilarity: simhashBits - differingBits(simhashes, a, b, simhashBits),
+})
+
 /** How many bits differ; where they are more than `most`, some number above it. */
 const differingBits = (simhashes: Uint32Array, a: number, b: number, most: number): number => {
   const startA = a * wordsInSketch

@@ -1,4 +1,3 @@
-import { DittographError } from '../errors.ts'
 import { isMeasure } from '../join/measure.ts'
 import { canonicalCriteria, type JobRequest } from '../service/job-service.ts'
 import { parseJson } from './body.ts'
@@ -14,7 +13,7 @@ const optionSource: OptionSource = {
   refuse: (name, detail) => bodyError(`/${name}`, detail),
 }
 
-/** A job from the bytes of its JSON object, with all defaults; `leastThreshold` is for the exact measures. Throws `invalid_body` or `algorithm_not_available`. */
+/** A job from the bytes of its JSON object, with all defaults; `leastThreshold` is for the exact measures. Throws `invalid_body`. */
 export const jobFromJson = (bytes: Buffer, leastThreshold: number): JobRequest => {
   const value = parseJson(bytes)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
@@ -26,7 +25,6 @@ export const jobFromJson = (bytes: Buffer, leastThreshold: number): JobRequest =
   const { kind: _kind, ...query } = validateJoin(value)
   const options = pairOptions(query, leastThreshold, optionSource)
   const { algorithm, thresholds, minResemblance, site } = options
-  if (isMeasure(algorithm))
-    throw new DittographError('algorithm_not_available', `This version has no join by ${algorithm}`)
-  return { kind: 'join', algorithm, thresholds, minResemblance, site }
+  const exact = isMeasure(algorithm) ? options.exact : null
+  return { kind: 'join', algorithm, thresholds, exact, minResemblance, site }
 }

@@ -49,7 +49,6 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   unsupported_media_type:
     'Documents are application/json, application/x-ndjson, application/warc, text/html, application/xhtml+xml or text/plain.',
   unsupported_encoding: 'Bodies may be encoded once, as gzip, deflate (zlib format) or br, or not at all.',
-  algorithm_not_available: 'There are searches by this algorithm, but no joins in this version.',
   job_not_found:
     'No job has this id. It may have been removed, by a client or because its result became too old.',
   job_has_no_result:

@@ -5,8 +5,9 @@ import type { SetPair } from './join-writer.ts'
 
 /**
  * A kind of join: it reads the snapshot and hands every two identity sets of the result to `add`, once. It runs
- * synchronously in a thread of its own; to cancel it, the thread is ended. Pairs within one set are not its
- * business: identical documents are near-duplicates under every algorithm, and are added to the result of each.
+ * synchronously in a thread of its own; to cancel it, the thread is ended. Pairs within one set are not the
+ * business of a join by sketches, under all of which identical documents are near-duplicates; one by an exact measure adds
+ * them with their similarity.
  */
 export type JoinAlgorithm = (context: {
   readonly request: JoinRequest

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { decidingSimilarity } from '../detect/decide.ts'
+import { isMeasure } from '../join/measure.ts'
 import type { JoinRequest, PairItem } from '../service/job-service.ts'
 import { pairsOnAnySites, pairsOnDifferentSites, pairsOnSameSite } from './join-writer.ts'
 
@@ -155,7 +156,10 @@ export class JoinReader {
     sameSite: boolean,
   ): number {
     const evidence = { bSimilarity, cSimilarity, sameSite, identical: a === b }
-    return similarity ?? decidingSimilarity(this.request.algorithm, evidence)
+    const { algorithm } = this.request
+    if (similarity !== null) return similarity
+    if (isMeasure(algorithm)) throw new Error(`A pair by ${algorithm} has no similarity`)
+    return decidingSimilarity(algorithm, evidence)
   }
 
   #setAt(place: number): SetRow {

@@ -7,6 +7,13 @@ export const pairsOnSameSite = 1
 export const pairsOnDifferentSites = 2
 export const pairsOnAnySites = pairsOnSameSite | pairsOnDifferentSites
 
+/** By what a request asks for. */
+export const pairsOn = {
+  any: pairsOnAnySites,
+  same: pairsOnSameSite,
+  different: pairsOnDifferentSites,
+} as const
+
 /**
  * Two identity sets of a snapshot, whose documents are pairs of the result: all with all, or those on one site, or those
  * on different sites. `a === b` for the pairs within one set.

@@ -1,21 +1,21 @@
 import { join } from 'node:path'
 import type { Analyzer } from '../analysis/analyzer.ts'
+import { isMeasure } from '../join/measure.ts'
 import type { JoinRequest, JoinSummary } from '../service/job-service.ts'
 import { simhashBits, supershingleCount } from '../signature/scheme.ts'
 import type { SnapshotSource } from '../store/snapshot.ts'
+import { exactJoin } from './exact-join.ts'
 import type { JoinAlgorithm } from './join-algorithm.ts'
-import { JoinWriter, pairsOnAnySites, pairsOnDifferentSites, pairsOnSameSite } from './join-writer.ts'
+import { JoinWriter, pairsOn } from './join-writer.ts'
 import { publishResultFile } from './result-file.ts'
 import { sketchJoin } from './sketch-join.ts'
 
 /** Which join does an algorithm's work. */
-const joinOf = (_algorithm: JoinRequest['algorithm']): JoinAlgorithm => sketchJoin
+const joinOf = ({ algorithm }: JoinRequest): JoinAlgorithm => (isMeasure(algorithm) ? exactJoin : sketchJoin)
 
 /** Share of the progress that is made when the snapshot is there, and when the pairs are. */
 const snapshotShare = 0.05
 const pairsShare = 0.9
-
-const sitesOf = { any: pairsOnAnySites, same: pairsOnSameSite, different: pairsOnDifferentSites }
 
 /**
  * Snapshot -> pairs of identity sets -> result file. The result has its name only when it is whole. `report` is called
@@ -45,18 +45,18 @@ export const runJoin = (
   )
   const writer = new JoinWriter(begun, parts.mostBytes, source)
   const { firstMember, sketches } = source.snapshot
-  for (let set = 0; set < sketches.count; set++) {
+  for (let set = 0; set < sketches.count && !isMeasure(request.algorithm); set++) {
     if ((firstMember[set + 1] as number) - (firstMember[set] as number) < 2) continue
     writer.add({
       a: set,
       b: set,
       bSimilarity: supershingleCount,
       cSimilarity: simhashBits,
-      sites: sitesOf[request.site],
+      sites: pairsOn[request.site],
       similarity: null,
     })
   }
-  const outcome = joinOf(request.algorithm)({
+  const outcome = joinOf(request)({
     request,
     source,
     analyzer: parts.analyzer,

@@ -1,20 +1,28 @@
 import { bandRecall } from '../detect/band.ts'
-import { decide, isResemblanceEnough, usesBands, usesSupershingles } from '../detect/decide.ts'
+import {
+  type Algorithm,
+  decide,
+  isResemblanceEnough,
+  usesBands,
+  usesSupershingles,
+} from '../detect/decide.ts'
 import { resemblance } from '../detect/resemblance.ts'
 import { acceptanceAt, acceptanceSize, joinSketches } from '../detect/sketch-join.ts'
+import { isMeasure } from '../join/measure.ts'
 import type { JoinRequest } from '../service/job-service.ts'
 import { simhashBits, supershingleCount } from '../signature/scheme.ts'
 import type { JoinAlgorithm } from './join-algorithm.ts'
 import { pairsOnDifferentSites, pairsOnSameSite } from './join-writer.ts'
-import { SetShingles } from './set-shingles.ts'
+import { SetFeatures } from './set-features.ts'
 
 /** The join by supershingles and simhash bands, verified by the stored sketches, and by the texts where asked for. */
 export const sketchJoin: JoinAlgorithm = ({ request, source, analyzer, add, report }) => {
   const { algorithm, thresholds, site } = request
   const recall = usesBands(algorithm, site) ? bandRecall(thresholds.minAgreeingBits) : 1
+  if (isMeasure(algorithm)) throw new Error(`The join by ${algorithm} is none of sketches`)
   if (algorithm === 'identical') return { recall, pairsWithoutText: 0 }
-  const acceptance = acceptanceTable(request)
-  const shingles = new SetShingles(source, analyzer)
+  const acceptance = acceptanceTable(request, algorithm)
+  const shingles = new SetFeatures(source, analyzer, 'shingles')
   let pairsWithoutText = 0
   joinSketches(
     source.snapshot.sketches,
@@ -39,7 +47,7 @@ export const sketchJoin: JoinAlgorithm = ({ request, source, analyzer, add, repo
 }
 
 /** On which sites two documents are near-duplicates, by the similarities of their sketches. */
-const acceptanceTable = ({ algorithm, thresholds, site }: JoinRequest): Uint8Array => {
+const acceptanceTable = ({ thresholds, site }: JoinRequest, algorithm: Algorithm): Uint8Array => {
   const table = new Uint8Array(acceptanceSize)
   for (let bSimilarity = 0; bSimilarity <= supershingleCount; bSimilarity++)
     for (let cSimilarity = 0; cSimilarity <= simhashBits; cSimilarity++) {

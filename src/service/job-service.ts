@@ -1,10 +1,14 @@
 import type { Algorithm, Thresholds } from '../detect/decide.ts'
+import type { Measure } from '../join/measure.ts'
+import type { Features } from '../signature/features.ts'
 
 /** All near-duplicate pairs of the collection; the options mean what they mean in a query. */
 export type JoinRequest = {
   readonly kind: 'join'
-  readonly algorithm: Algorithm
+  readonly algorithm: Algorithm | Measure
   readonly thresholds: Thresholds
+  /** What the exact measures look at; null for the sketches. */
+  readonly exact: { readonly threshold: number; readonly features: Features } | null
   readonly minResemblance: number | null
   readonly site: 'any' | 'same' | 'different'
 }
@@ -34,7 +38,10 @@ export type JoinSummary = {
   readonly identicalPairs: number
   /** As that of a query: share of the pairs exactly at the threshold that are sure to be found. */
   readonly recall: number
-  /** Pairs whose resemblance was asked for and could not be computed, because a text was not kept or is gone. */
+  /**
+   * Pairs whose resemblance was asked for and could not be computed, because a text was not kept or is gone; of an
+   * exact measure the identity sets for which that is so, which are then in no pair with another one.
+   */
   readonly pairsWithoutText: number
 }
 export type ClustersSummary = {

@@ -60,6 +60,7 @@ describe('POST /jobs', () => {
       ...slow,
       thresholds: { minSupershingles: 2, minAgreeingBits: 372, combinedMinAgreeingBits: 355 },
       minResemblance: null,
+      exact: null,
       site: 'any',
     })
     const second = await post({ ...slow, minAgreeingBits: 372, site: 'any' })
@@ -76,7 +77,12 @@ describe('POST /jobs', () => {
     ['an option that the algorithm does not use', { ...slow, minSupershingles: 2 }, 400, '/minSupershingles'],
     ['an option out of range', { ...slow, minAgreeingBits: 385 }, 400, '/minAgreeingBits'],
     ['an algorithm that is none', { kind: 'join', algorithm: 'x' }, 400, '/algorithm'],
-    ['an exact measure', { kind: 'join', algorithm: 'jaccard' }, 501, undefined],
+    [
+      'a threshold below the least',
+      { kind: 'join', algorithm: 'jaccard', threshold: 0.1 },
+      400,
+      '/threshold',
+    ],
     ['clusters of nothing', { kind: 'clusters' }, 400, '/job'],
     ['clusters of an unknown job', { kind: 'clusters', job: 'none' }, 404, undefined],
     ['an unknown linkage', { kind: 'clusters', job: 'a', linkage: 'single' }, 400, '/linkage'],

@@ -22,10 +22,11 @@ const sorted = (pairs: readonly PairItem[]): PairItem[] =>
   [...pairs].sort((p, q) => (keyOf(p) < keyOf(q) ? -1 : 1))
 
 /** What queries for the near-duplicates of each document answer, as pairs. */
-const pairsByQueries = async ({ kind: _, ...request }: JoinRequest): Promise<PairItem[]> => {
+const pairsByQueries = async ({ kind: _, exact, ...request }: JoinRequest): Promise<PairItem[]> => {
+  const query = exact === null ? request : { ...request, exact }
   const pairs = new Map<string, PairItem>()
   for (const { id } of await allViews(running))
-    for (const page of await walk(running, id, options({ ...request, order: 'id', limit: 1000 })))
+    for (const page of await walk(running, id, options({ ...query, order: 'id', limit: 1000 })))
       for (const { id: other, bSimilarity, cSimilarity, similarity, sameSite } of page.duplicates) {
         const [a, b] = id < other ? [id, other] : [other, id]
         pairs.set(keyOf({ a, b }), { a, b, bSimilarity, cSimilarity, similarity, sameSite })
@@ -54,6 +55,17 @@ const requests: readonly Partial<JoinRequest>[] = [
     algorithm: 'simhash' as const,
     thresholds: { ...defaultThresholds, minAgreeingBits },
   })),
+  ...(['jaccard', 'cosine', 'dice'] as const).flatMap((algorithm) =>
+    (['shingles', 'tokens'] as const).map((features) => ({ algorithm, exact: { threshold: 0.8, features } })),
+  ),
+  { algorithm: 'overlap', exact: { threshold: 300, features: 'tokens' } },
+  { algorithm: 'jaccard', exact: { threshold: 0.5, features: 'shingles' }, site: 'same' },
+  {
+    algorithm: 'cosine',
+    exact: { threshold: 0.9, features: 'tokens' },
+    minResemblance: 0.5,
+    site: 'different',
+  },
   { thresholds: { minSupershingles: 1, minAgreeingBits: 330, combinedMinAgreeingBits: 300 } },
 ]
 

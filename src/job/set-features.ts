@@ -1,38 +1,40 @@
 import type { Analyzer } from '../analysis/analyzer.ts'
-import { featureSet } from '../signature/features.ts'
+import { type Features, featureSet } from '../signature/features.ts'
 import type { SnapshotSource } from '../store/snapshot.ts'
 
 const mostBytesCached = 128 * 1024 * 1024
 /** Members whose text is looked for: one may have none, because it was stored when texts were not kept. */
 const mostMembersAsked = 8
 
-/** Shingle sets of the identity sets of a snapshot, made from kept texts; the least recently used go out first. */
-export class SetShingles {
+/** Features of the identity sets of a snapshot, made from kept texts; the least recently used go out first. */
+export class SetFeatures {
+  readonly #features: Features
   readonly #source: SnapshotSource
   readonly #analyzer: Analyzer
   readonly #cache = new Map<number, Float64Array | null>()
   #bytes = 0
 
-  constructor(source: SnapshotSource, analyzer: Analyzer) {
+  constructor(source: SnapshotSource, analyzer: Analyzer, features: Features) {
+    this.#features = features
     this.#source = source
     this.#analyzer = analyzer
   }
 
   /** null where no text is kept, or every document was replaced or deleted since the snapshot. */
   of(set: number): Float64Array | null {
-    let shingles = this.#cache.get(set)
-    if (shingles === undefined) {
+    let values = this.#cache.get(set)
+    if (values === undefined) {
       const text = this.#textOf(set)
-      shingles = text === null ? null : featureSet(this.#analyzer.tokensOfText(text), 'shingles')
-      this.#bytes += shingles?.byteLength ?? 0
+      values = text === null ? null : featureSet(this.#analyzer.tokensOfText(text), this.#features)
+      this.#bytes += values?.byteLength ?? 0
     } else this.#cache.delete(set)
-    this.#cache.set(set, shingles)
+    this.#cache.set(set, values)
     for (const [oldest, value] of this.#cache) {
       if (this.#bytes <= mostBytesCached) break
       this.#cache.delete(oldest)
       this.#bytes -= value?.byteLength ?? 0
     }
-    return shingles
+    return values
   }
 
   #textOf(set: number): Uint8Array | null {
