@@ -1,5 +1,7 @@
 import { simhashBits, supershingleCount } from '../signature/scheme.ts'
+import type { Signature } from '../signature/signature.ts'
 import { bandCount, bandValues } from './band.ts'
+import { KeySorter } from './key-sorter.ts'
 import { populationCount } from './similarity.ts'
 
 /** 32-bit words of one supershingle list, and of one simhash: both have 48 bytes. */
@@ -10,6 +12,24 @@ export type SketchTable = {
   readonly count: number
   readonly supershingles: Uint32Array
   readonly simhashes: Uint32Array
+}
+
+export const sketchTableOf = (signatures: readonly Signature[]): SketchTable => {
+  const wordsOf = (bytesOf: (signature: Signature) => Uint8Array): Uint32Array => {
+    const words = new Uint32Array(signatures.length * wordsInSketch)
+    signatures.forEach((signature, page) => {
+      const bytes = bytesOf(signature)
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      for (let word = 0; word < wordsInSketch; word++)
+        words[page * wordsInSketch + word] = view.getUint32(4 * word)
+    })
+    return words
+  }
+  return {
+    count: signatures.length,
+    supershingles: wordsOf(({ supershingles }) => supershingles),
+    simhashes: wordsOf(({ simhash }) => simhash),
+  }
 }
 
 export type SketchJoinOptions = {
@@ -186,48 +206,5 @@ const eachPairInBuckets = (
       step()
     }
     start = end
-  }
-}
-
-const digitBits = 11
-const digitCount = 1 << digitBits
-
-/** Sorts places by 32-bit keys: radix sort by three digits, stable, linear, in memory that is used again. */
-class KeySorter {
-  #order: Uint32Array
-  #spare: Uint32Array
-  readonly #starts = new Uint32Array(digitCount)
-
-  constructor(count: number) {
-    this.#order = new Uint32Array(count)
-    this.#spare = new Uint32Array(count)
-  }
-
-  /** The places 0 … in the order of their keys, until the next call. */
-  sort(keys: Uint32Array): Uint32Array {
-    for (let place = 0; place < keys.length; place++) this.#order[place] = place
-    for (let shift = 0; shift < 32; shift += digitBits) {
-      const starts = this.#starts.fill(0)
-      for (const key of keys) {
-        const digit = (key >>> shift) & (digitCount - 1)
-        starts[digit] = (starts[digit] as number) + 1
-      }
-      let sum = 0
-      for (let digit = 0; digit < digitCount; digit++) {
-        const size = starts[digit] as number
-        starts[digit] = sum
-        sum += size
-      }
-      for (const place of this.#order) {
-        const digit = ((keys[place] as number) >>> shift) & (digitCount - 1)
-        const at = starts[digit] as number
-        this.#spare[at] = place
-        starts[digit] = at + 1
-      }
-      const sorted = this.#spare
-      this.#spare = this.#order
-      this.#order = sorted
-    }
-    return this.#order
   }
 }

@@ -1,3 +1,5 @@
+import { KeySorter } from '../detect/key-sorter.ts'
+
 /**
  * Postings of one slot, entry by entry: the value `high * 2^32 + low` and the number of a set or document. All
  * three have the same length.
@@ -14,8 +16,6 @@ export const emptyPostings: PostingColumns = {
   numbers: new Float64Array(0),
 }
 
-const digitBits = 11
-const digits = 1 << digitBits
 /** Up to this length moving elements one by one is faster than counting digits. */
 const longestInserted = 48
 
@@ -23,37 +23,12 @@ const at = (column: Uint32Array, index: number): number => column[index] as numb
 
 /** Indices of the column from its least element to its greatest; those of equal elements stay in order. Linear. */
 const order = (keys: Uint32Array): Uint32Array => {
-  let indices = new Uint32Array(keys.length)
-  for (let i = 0; i < keys.length; i++) indices[i] = i
-  if (keys.length <= longestInserted) {
-    for (let i = 1; i < keys.length; i++) {
-      let to = i
-      for (; to > 0 && at(keys, at(indices, to - 1)) > at(keys, i); to--) indices[to] = at(indices, to - 1)
-      indices[to] = i
-    }
-    return indices
-  }
-  let other = new Uint32Array(keys.length)
-  for (let shift = 0; shift < 32; shift += digitBits) {
-    const starts = new Uint32Array(digits)
-    for (let i = 0; i < keys.length; i++) {
-      const digit = (at(keys, i) >>> shift) & (digits - 1)
-      starts[digit] = at(starts, digit) + 1
-    }
-    let start = 0
-    for (let digit = 0; digit < digits; digit++) {
-      const count = at(starts, digit)
-      starts[digit] = start
-      start += count
-    }
-    for (let i = 0; i < keys.length; i++) {
-      const index = at(indices, i)
-      const digit = (at(keys, index) >>> shift) & (digits - 1)
-      const to = at(starts, digit)
-      other[to] = index
-      starts[digit] = to + 1
-    }
-    ;[indices, other] = [other, indices]
+  if (keys.length > longestInserted) return new KeySorter(keys.length).sort(keys)
+  const indices = new Uint32Array(keys.length)
+  for (let i = 1; i < keys.length; i++) {
+    let to = i
+    for (; to > 0 && at(keys, at(indices, to - 1)) > at(keys, i); to--) indices[to] = at(indices, to - 1)
+    indices[to] = i
   }
   return indices
 }

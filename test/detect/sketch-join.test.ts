@@ -7,8 +7,7 @@ import {
   acceptanceSize,
   joinSketches,
   type SketchJoinOptions,
-  type SketchTable,
-  wordsInSketch,
+  sketchTableOf,
 } from '../../src/detect/sketch-join.ts'
 import type { Signature } from '../../src/signature/signature.ts'
 
@@ -30,23 +29,9 @@ const signature = fc
     return { supershingles: bytes, simhash }
   })
 
-const tableOf = (signatures: readonly Signature[]): SketchTable => {
-  const table = {
-    count: signatures.length,
-    supershingles: new Uint32Array(signatures.length * wordsInSketch),
-    simhashes: new Uint32Array(signatures.length * wordsInSketch),
-  }
-  for (const [page, { supershingles, simhash }] of signatures.entries())
-    for (let word = 0; word < wordsInSketch; word++) {
-      table.supershingles[page * wordsInSketch + word] = Buffer.from(supershingles).readUint32BE(4 * word)
-      table.simhashes[page * wordsInSketch + word] = Buffer.from(simhash).readUint32BE(4 * word)
-    }
-  return table
-}
-
 const joined = (signatures: readonly Signature[], options: SketchJoinOptions): number[][] => {
   const pairs: number[][] = []
-  joinSketches(tableOf(signatures), options, (...pair) => pairs.push(pair))
+  joinSketches(sketchTableOf(signatures), options, (...pair) => pairs.push(pair))
   return pairs
 }
 
@@ -107,7 +92,7 @@ describe('the join of sketches', () => {
     const signatures = fc.sample(signature, { seed, numRuns: 3000 })
     const reports: (readonly [number, number])[] = []
     joinSketches(
-      tableOf(signatures),
+      sketchTableOf(signatures),
       { minSupershingles: null, bands: true, acceptance: acceptance(6, 384, false) },
       () => undefined,
       (...report) => reports.push(report),
