@@ -1,5 +1,5 @@
 import type { Bounds } from './bounds.ts'
-import { mergeOverlap } from './merge.ts'
+import { notMerged, resumedOverlap } from './merge.ts'
 import type { PairWriter } from './pair-sink.ts'
 import type { Records } from './records.ts'
 import { hammingLowerBound } from './suffix-filter.ts'
@@ -203,8 +203,23 @@ export class Prober {
       overlaps[y] = 0
       if (shared === dead) continue
       counts.candidates++
-      const least = leastOverlaps.with(at(sizes, y))
-      const overlap = this.#verify(x, start, size, prefix, y, shared, least)
+      const otherSize = at(sizes, y)
+      const least = leastOverlaps.with(otherSize)
+      const otherStart = at(this.#offsets, y)
+      const otherPrefixEnd = otherStart + at(this.#prefixes, otherSize)
+      const overlap = resumedOverlap(
+        x,
+        start,
+        start + prefix,
+        end,
+        this.#tokens,
+        otherStart,
+        otherPrefixEnd,
+        otherStart + otherSize,
+        shared,
+        least,
+      )
+      if (overlap !== notMerged) counts.verified++
       if (overlap < least) continue
       pairs.add(at(this.#ids, y), id, overlap)
       counts.results++
@@ -229,32 +244,5 @@ export class Prober {
     const before = xNext - 1 - (xEnd - size) + otherNext - 1
     const most = size + (otherEnd - otherStart) - 2 * least - before
     return hammingLowerBound(x, xNext, xEnd, this.#tokens, otherStart + otherNext, otherEnd, most) > most
-  }
-
-  /** The overlap, or some number below `least`. */
-  #verify(
-    x: Uint32Array,
-    start: number,
-    size: number,
-    prefix: number,
-    y: number,
-    shared: number,
-    least: number,
-  ): number {
-    const tokens = this.#tokens
-    const otherStart = at(this.#offsets, y)
-    const otherEnd = at(this.#offsets, y + 1)
-    const otherSize = otherEnd - otherStart
-    const otherPrefix = at(this.#prefixes, otherSize)
-    const end = start + size
-    // All tokens shared up to the lesser of the two last prefix tokens are counted.
-    if (at(x, start + prefix - 1) < at(tokens, otherStart + otherPrefix - 1)) {
-      if (shared + size - prefix < least) return dead
-      this.counts.verified++
-      return mergeOverlap(x, start + prefix, end, tokens, otherStart + shared, otherEnd, shared, least)
-    }
-    if (shared + otherSize - otherPrefix < least) return dead
-    this.counts.verified++
-    return mergeOverlap(x, start + shared, end, tokens, otherStart + otherPrefix, otherEnd, shared, least)
   }
 }

@@ -1,6 +1,6 @@
 import { type Bounds, boundsOf } from './bounds.ts'
 import { type Measure, similarity } from './measure.ts'
-import { mergeOverlap } from './merge.ts'
+import { resumedOverlap } from './merge.ts'
 import { BagNumbering, numberBags, tokensByFrequency } from './records.ts'
 import { type Threshold, thresholdOf } from './threshold.ts'
 
@@ -118,13 +118,25 @@ export class SearchIndex {
       const shared = at(this.#shared, y)
       this.#shared[y] = 0
       if (shared < 0) continue
-      const overlap = this.#verify(x, unknown, prefix, y, shared, bounds)
-      if (overlap >= bounds.minOverlap(size, this.#sizeOf(y)))
-        found.push({
-          record: y,
-          overlap,
-          similarity: similarity(this.#measure, overlap, size, this.#sizeOf(y)),
-        })
+      const otherSize = this.#sizeOf(y)
+      const least = bounds.minOverlap(size, otherSize)
+      const start = at(this.#offsets, y)
+      const end = start + otherSize
+      const prefixEnd = start + Math.min(bounds.probePrefix(otherSize), otherSize)
+      const overlap = resumedOverlap(
+        x,
+        0,
+        prefix - unknown,
+        x.length,
+        this.#tokens,
+        start,
+        prefixEnd,
+        end,
+        shared,
+        least,
+      )
+      if (overlap >= least)
+        found.push({ record: y, overlap, similarity: similarity(this.#measure, overlap, size, otherSize) })
     }
     return found.sort((a, b) => b.similarity - a.similarity || a.record - b.record)
   }
@@ -132,18 +144,6 @@ export class SearchIndex {
   /** The k most similar of the records that reach the least threshold. */
   top(bag: Iterable<Token>, k: number): Found[] {
     return this.search(bag, this.#least.threshold.value).slice(0, k)
-  }
-
-  #verify(x: Int32Array, unknown: number, prefix: number, y: number, shared: number, bounds: Bounds): number {
-    const start = at(this.#offsets, y)
-    const end = at(this.#offsets, y + 1)
-    const size = x.length + unknown
-    const least = bounds.minOverlap(size, end - start)
-    const otherPrefix = Math.min(bounds.probePrefix(end - start), end - start)
-    // All tokens shared up to the lesser of the two last prefix tokens are counted.
-    if (at(x, prefix - unknown - 1) < at(this.#tokens, start + otherPrefix - 1))
-      return mergeOverlap(x, prefix - unknown, x.length, this.#tokens, start + shared, end, shared, least)
-    return mergeOverlap(x, shared, x.length, this.#tokens, start + otherPrefix, end, shared, least)
   }
 
   #post(number: number, record: number, position: number): void {
