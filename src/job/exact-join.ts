@@ -2,10 +2,9 @@ import { isResemblanceEnough } from '../detect/decide.ts'
 import { resemblance } from '../detect/resemblance.ts'
 import { similaritiesIn } from '../detect/sketch-join.ts'
 import { boundsOf, reaches } from '../join/bounds.ts'
-import { rsJoin, selfJoin } from '../join/join.ts'
+import { partitionedSelfJoin } from '../join/join.ts'
 import { isMeasure, similarity } from '../join/measure.ts'
 import type { PairBlock } from '../join/pair-sink.ts'
-import { recordPairOfSets, recordsOfSets } from '../join/records.ts'
 import { thresholdOf } from '../join/threshold.ts'
 import type { JoinAlgorithm } from './join-algorithm.ts'
 import { pairsOn } from './join-writer.ts'
@@ -54,38 +53,27 @@ export const createExactJoin =
       if (isRepeated && reaches(bounds, size, size, size)) addPair(set, set, size)
     }
     const parts = partsOf(sizes, mostFeatures)
-    const load = ({ sets }: Part): Float64Array[] =>
-      sets.map((set) => features.of(set) ?? new Float64Array(0))
-    let done = 0
-    parts.forEach((right, i) => {
-      const values = load(right)
-      const reportRecords = (records: number): void =>
-        report(sketches.count + done + records, 2 * sketches.count)
-      for (const left of parts.slice(0, i)) {
-        if (left.largest < bounds.minSize(right.smallest)) continue
-        const { r, s } = recordPairOfSets(values, load(left))
-        const sink = sinkOf((a, b, overlap) =>
-          addPair(left.sets[a] as number, right.sets[b] as number, overlap),
-        )
-        for (const _ of rsJoin(r, s, { bounds, filter: 'positional', sink })) reportRecords(0)
-      }
-      const sink = sinkOf((a, b, overlap) =>
-        addPair(right.sets[a] as number, right.sets[b] as number, overlap),
-      )
-      const records = recordsOfSets(values)
-      for (const step of selfJoin(records, { bounds, filter: 'positional', sink })) reportRecords(step)
-      done += right.sets.length
-    })
+    const partAt = (i: number): Part => parts[i] as Part // asked for within `count` only
+    const sink = ({ a, b, overlaps, count }: PairBlock): void => {
+      for (let i = 0; i < count; i++) addPair(a[i] as number, b[i] as number, overlaps[i] as number)
+    }
+    const join = partitionedSelfJoin(
+      {
+        count: parts.length,
+        load: (i) => {
+          const { sets } = partAt(i)
+          return { ids: sets, sets: sets.map((set) => features.of(set) ?? new Float64Array(0)) }
+        },
+        smallestSize: (i) => partAt(i).smallest,
+        largestSize: (i) => partAt(i).largest,
+      },
+      { bounds, filter: 'positional', sink },
+    )
+    for (const done of join) report(sketches.count + done, 2 * sketches.count)
     return { recall: 1, pairsWithoutText: setsWithoutText }
   }
 
 export const exactJoin = createExactJoin(mostFeaturesInPart)
-
-const sinkOf =
-  (add: (a: number, b: number, overlap: number) => void) =>
-  ({ a, b, overlaps, count }: PairBlock): void => {
-    for (let i = 0; i < count; i++) add(a[i] as number, b[i] as number, overlaps[i] as number)
-  }
 
 /** Sets that have features, cut into parts by increasing size; `most` features in a part, but one set at least. */
 export const partsOf = (sizes: Uint32Array, most: number): Part[] => {

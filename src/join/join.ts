@@ -1,7 +1,7 @@
 import type { Bounds } from './bounds.ts'
 import { type PairSink, PairWriter } from './pair-sink.ts'
 import { type Filter, type JoinCounts, noCounts, Prober, prefixTable, sizesOf } from './prober.ts'
-import type { Records } from './records.ts'
+import { type Records, recordPairOfSets, recordsOfSets } from './records.ts'
 
 export type JoinOptions = {
   readonly bounds: Bounds
@@ -46,17 +46,19 @@ export function* rsJoin(r: Records, s: Records, { bounds, filter, sink }: JoinOp
   return prober.counts
 }
 
-/** Records in parts that are too large to be in memory all at once, under one order of tokens. */
+/** Sets in parts that are too large to be in memory all at once. */
 export type Partitions = {
   readonly count: number
-  /** No record of a partition is larger than one of the next. */
-  load(partition: number): Records
+  /** The ids of the sets of a partition, and the sets; none is empty, and none larger than one of the next partition. */
+  load(partition: number): { readonly ids: ArrayLike<number>; readonly sets: readonly Float64Array[] }
+  smallestSize(partition: number): number
   largestSize(partition: number): number
 }
 
 /**
- * `selfJoin` of records in partitions: each with itself, and with those before it that have records large enough. At
- * most two partitions, and the postings of one, are in memory.
+ * `selfJoin` of sets in partitions: each with itself, and with those before it that have sets large enough. At most two
+ * partitions, and the postings of one, are in memory; the order of tokens is that of what is joined at the moment, so
+ * that no table of all tokens is needed.
  */
 export function* partitionedSelfJoin(partitions: Partitions, options: JoinOptions): Join {
   const { bounds, filter, sink } = options
@@ -64,29 +66,31 @@ export function* partitionedSelfJoin(partitions: Partitions, options: JoinOption
   const add = (counts: JoinCounts): void => {
     for (const name of Object.keys(total) as (keyof JoinCounts)[]) total[name] += counts[name]
   }
+  const withIds = (records: Records, ids: ArrayLike<number>): Records => ({
+    ...records,
+    ids: records.ids.map((place) => ids[place] as number),
+  })
   let done = 0
   for (let right = 0; right < partitions.count; right++) {
-    const records = partitions.load(right)
-    const smallest = sizesOf(records).find((size) => size > 0)
-    if (smallest !== undefined) {
-      const leastSize = bounds.minSize(smallest)
-      for (let left = 0; left < right; left++) {
-        if (partitions.largestSize(left) < leastSize) continue
-        const earlier = partitions.load(left)
-        const pairs = new PairWriter(sink)
-        // The records of the left side are not larger than those of the right.
-        const prober = new Prober(earlier, bounds, filter, bounds.indexPrefix)
-        for (let record = 0; record < earlier.ids.length; record++) prober.insert(record)
-        for (const _ of probeAll(prober, records, bounds, pairs, false)) yield done
-        pairs.flush()
-        add(prober.counts)
-      }
-      const join = selfJoin(records, options)
-      let step = join.next()
-      for (; !step.done; step = join.next()) yield done + step.value
-      add(step.value)
+    const { ids, sets } = partitions.load(right)
+    const leastSize = bounds.minSize(partitions.smallestSize(right))
+    for (let left = 0; left < right; left++) {
+      if (partitions.largestSize(left) < leastSize) continue
+      const earlier = partitions.load(left)
+      const { r, s } = recordPairOfSets(sets, earlier.sets)
+      const pairs = new PairWriter(sink)
+      // The sets of the left side are not larger than those of the right.
+      const prober = new Prober(withIds(s, earlier.ids), bounds, filter, bounds.indexPrefix)
+      for (let record = 0; record < s.ids.length; record++) prober.insert(record)
+      for (const _ of probeAll(prober, withIds(r, ids), bounds, pairs, false)) yield done
+      pairs.flush()
+      add(prober.counts)
     }
-    done += records.ids.length
+    const join = selfJoin(withIds(recordsOfSets(sets), ids), options)
+    let step = join.next()
+    for (; !step.done; step = join.next()) yield done + step.value
+    add(step.value)
+    done += sets.length
     yield done
   }
   return total

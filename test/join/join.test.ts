@@ -48,16 +48,13 @@ const selfJoined = (
   return sorted()
 }
 
-/** A part of the records, in their order. */
-const slice = ({ tokens, offsets, ids, vocabularySize }: Records, from: number, to: number): Records => {
-  const start = offsets[from] ?? 0
-  return {
-    tokens: tokens.slice(start, offsets[to]),
-    offsets: offsets.slice(from, to + 1).map((offset) => offset - start),
-    ids: ids.slice(from, to),
-    vocabularySize,
-  }
-}
+/** A part of the records, in their order, as sets of numbers. */
+const setsBetween = ({ tokens, offsets, ids }: Records, from: number, to: number) => ({
+  ids: ids.slice(from, to),
+  sets: Array.from({ length: to - from }, (_, i) =>
+    Float64Array.from(tokens.subarray(offsets[from + i], offsets[from + i + 1])),
+  ),
+})
 
 describe.each(combinations)('the join by %s with the filter %s', (measure, filter) => {
   test.each(cases.join.filter(({ input }) => input.sim === measure))('$id', ({ input, expect: expected }) => {
@@ -144,17 +141,15 @@ describe.each(combinations)('the join by %s with the filter %s', (measure, filte
       const records = recordsOfBags(bags)
       const cuts = [0, ...Array.from({ length: 3 }, () => Math.floor(random() * bags.length)), bags.length]
       cuts.sort((a, b) => a - b)
-      const load = (i: number) => slice(records, cuts[i] ?? 0, cuts[i + 1] ?? 0)
+      const load = (i: number) => setsBetween(records, cuts[i] ?? 0, cuts[i + 1] ?? 0)
       const { options, sorted } = collecting(measure, threshold, filter)
       const counts = finish(
         partitionedSelfJoin(
           {
             count: cuts.length - 1,
             load,
-            largestSize: (i) => {
-              const { offsets } = load(i)
-              return (offsets.at(-1) ?? 0) - (offsets.at(-2) ?? 0)
-            },
+            smallestSize: (i) => load(i).sets[0]?.length ?? 0,
+            largestSize: (i) => load(i).sets.at(-1)?.length ?? 0,
           },
           options,
         ),
