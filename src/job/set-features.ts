@@ -1,4 +1,5 @@
 import type { Analyzer } from '../analysis/analyzer.ts'
+import { FeatureCache } from '../service/feature-cache.ts'
 import { type Features, featureSet } from '../signature/features.ts'
 import type { SnapshotSource } from '../store/snapshot.ts'
 
@@ -11,8 +12,7 @@ export class SetFeatures {
   readonly #features: Features
   readonly #source: SnapshotSource
   readonly #analyzer: Analyzer
-  readonly #cache = new Map<number, Float64Array | null>()
-  #bytes = 0
+  readonly #cache = new FeatureCache(mostBytesCached)
 
   constructor(source: SnapshotSource, analyzer: Analyzer, features: Features) {
     this.#features = features
@@ -22,18 +22,11 @@ export class SetFeatures {
 
   /** null where no text is kept, or every document was replaced or deleted since the snapshot. */
   of(set: number): Float64Array | null {
-    let values = this.#cache.get(set)
-    if (values === undefined) {
-      const text = this.#textOf(set)
-      values = text === null ? null : featureSet(this.#analyzer.tokensOfText(text), this.#features)
-      this.#bytes += values?.byteLength ?? 0
-    } else this.#cache.delete(set)
-    this.#cache.set(set, values)
-    for (const [oldest, value] of this.#cache) {
-      if (this.#bytes <= mostBytesCached) break
-      this.#cache.delete(oldest)
-      this.#bytes -= value?.byteLength ?? 0
-    }
+    const known = this.#cache.get(set)
+    if (known !== undefined) return known
+    const text = this.#textOf(set)
+    const values = text === null ? null : featureSet(this.#analyzer.tokensOfText(text), this.#features)
+    this.#cache.remember(set, values)
     return values
   }
 

@@ -4,7 +4,7 @@ import { DittographError } from '../errors.ts'
 import { type Bounds, boundsOf } from '../join/bounds.ts'
 import { type Measure, similarity } from '../join/measure.ts'
 import { thresholdOf } from '../join/threshold.ts'
-import { type Features, featureSet } from '../signature/features.ts'
+import type { Features } from '../signature/features.ts'
 import { k } from '../signature/scheme.ts'
 import type { Candidate, SetNumber, Store } from '../store/store.ts'
 import type { Budget, CandidateSource, Similarities, Subject, VerifiedPage } from './candidates.ts'
@@ -81,15 +81,13 @@ export class ExactCandidates implements CandidateSource {
     }
   }
 
-  async #ownFeatures({ set, id, tokens }: Subject, features: Features): Promise<Float64Array> {
-    if (tokens !== null) return featureSet(tokens, features)
-    const values = set === null || id === null ? null : (await this.#featureSets.of(set, id, features)).values
-    if (values === null)
-      throw new DittographError(
-        'text_not_kept',
-        'The exact measures compare texts, and that of this document is not kept: store it again with KEEP_TEXT=true',
-      )
-    return values
+  async #ownFeatures(subject: Subject, features: Features): Promise<Float64Array> {
+    const values = await this.#featureSets.ofSubject(subject, features)
+    if (values !== null) return values
+    throw new DittographError(
+      'text_not_kept',
+      'The exact measures compare texts, and that of this document is not kept: store it again with KEEP_TEXT=true',
+    )
   }
 
   #similarities({ signature, set }: Subject, candidate: Candidate, exact: number): Similarities {

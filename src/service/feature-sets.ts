@@ -1,6 +1,8 @@
 import type { Analyzer } from '../analysis/analyzer.ts'
 import { type Features, featureSet } from '../signature/features.ts'
 import type { SetNumber, Store } from '../store/store.ts'
+import type { Subject } from './candidates.ts'
+import { FeatureCache } from './feature-cache.ts'
 
 const mostBytesCached = 64 * 1024 * 1024
 
@@ -11,11 +13,10 @@ const mostBytesCached = 64 * 1024 * 1024
 export class FeatureSets {
   readonly #store: Store
   readonly #analyzer: Analyzer
-  readonly #caches: Readonly<Record<Features, Map<SetNumber, Float64Array>>> = {
-    shingles: new Map(),
-    tokens: new Map(),
+  readonly #caches: Readonly<Record<Features, FeatureCache>> = {
+    shingles: new FeatureCache(mostBytesCached / 2),
+    tokens: new FeatureCache(mostBytesCached / 2),
   }
-  readonly #bytes: Record<Features, number> = { shingles: 0, tokens: 0 }
 
   constructor(store: Store, analyzer: Analyzer) {
     this.#store = store
@@ -28,7 +29,7 @@ export class FeatureSets {
     id: string,
     features: Features,
   ): Promise<{ values: Float64Array | null; bytesRead: number }> {
-    const known = this.#recall(set, features)
+    const known = this.#caches[features].get(set)
     if (known !== undefined) return { values: known, bytesRead: 0 }
     const kept = (await this.#store.texts([id])).get(id)
     const text = kept?.text ?? null
@@ -37,34 +38,19 @@ export class FeatureSets {
     return { values: this.ofText(set, text, features), bytesRead: text.length }
   }
 
+  /** The features of the page that near-duplicates are sought of; null where it is stored and its text is not kept. */
+  async ofSubject({ set, id, tokens }: Subject, features: Features): Promise<Float64Array | null> {
+    if (tokens !== null) return featureSet(tokens, features)
+    return set === null || id === null ? null : (await this.of(set, id, features)).values
+  }
+
   /** The features of a set from the kept text of one of its members, in UTF-8. */
   ofText(set: SetNumber, text: Uint8Array, features: Features): Float64Array {
-    const known = this.#recall(set, features)
-    if (known !== undefined) return known
-    const values = featureSet(this.#analyzer.tokensOfText(text), features)
-    this.#remember(set, values, features)
-    return values
-  }
-
-  #recall(set: SetNumber, features: Features): Float64Array | undefined {
     const cache = this.#caches[features]
     const known = cache.get(set)
-    if (known === undefined) return undefined
-    cache.delete(set)
-    cache.set(set, known)
-    return known
-  }
-
-  #remember(set: SetNumber, values: Float64Array, features: Features): void {
-    const most = mostBytesCached / 2
-    if (values.byteLength > most / 8) return
-    const cache = this.#caches[features]
-    cache.set(set, values)
-    this.#bytes[features] += values.byteLength
-    for (const [oldest, { byteLength }] of cache) {
-      if (this.#bytes[features] <= most) break
-      cache.delete(oldest)
-      this.#bytes[features] -= byteLength
-    }
+    if (known) return known
+    const values = featureSet(this.#analyzer.tokensOfText(text), features)
+    cache.remember(set, values)
+    return values
   }
 }

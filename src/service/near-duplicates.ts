@@ -13,7 +13,6 @@ import { resemblance } from '../detect/resemblance.ts'
 import { DittographError } from '../errors.ts'
 import { isMeasure } from '../join/measure.ts'
 import { sameSite } from '../page/site.ts'
-import { featureSet } from '../signature/features.ts'
 import type { DocumentNumber, Member, SetNumber, Store } from '../store/store.ts'
 import type { Budget, CandidateSource, Similarities, Subject } from './candidates.ts'
 import { decodeCursor, encodeCursor } from './cursor.ts'
@@ -247,11 +246,10 @@ export class NearDuplicates implements NearDuplicateService {
   #resemblanceReader(subject: Subject, options: DuplicatesOptions) {
     const pace = createPacer()
     let bytesRead = 0
-    let own = subject.tokens === null ? undefined : featureSet(subject.tokens, 'shingles')
+    let own: Float64Array | null | undefined
     const ownShingles = async (): Promise<Float64Array | null> => {
-      if (own === undefined && subject.set !== null && subject.id !== null)
-        own = (await this.#featureSets.of(subject.set, subject.id, 'shingles')).values ?? undefined
-      return own ?? null
+      if (own === undefined) own = await this.#featureSets.ofSubject(subject, 'shingles')
+      return own
     }
     const exact = async (found: Found): Promise<number | null> => {
       if (found.identical) return 1

@@ -102,7 +102,8 @@ export const Job = component(
         additionalProperties: { type: 'number' },
         description:
           'Counts. Of a join: documents, pairs, sameSitePairs, identicalPairs, recall (as of a search), and ' +
-          'pairsWithoutText (pairs of texts whose resemblance was asked for and could not be computed). Of clusters: ' +
+          'pairsWithoutText (pairs of texts whose resemblance was asked for and could not be computed; of an exact measure ' +
+          'the identity sets without a text). Of clusters: ' +
           'clusters, documents, largest, chains',
       }),
       reason: nullableText({ description: 'Why it failed' }),
@@ -117,6 +118,7 @@ export const Job = component(
             kind: 'join',
             algorithm: 'site-aware',
             thresholds: { minSupershingles: 2, minAgreeingBits: 372, combinedMinAgreeingBits: 355 },
+            exact: null,
             minResemblance: null,
             site: 'any',
           },
@@ -156,7 +158,9 @@ export const Pair = component(
       b: Type.String({ description: 'Id of the other document' }),
       bSimilarity: Type.Integer({ minimum: 0, maximum: 6 }),
       cSimilarity: Type.Integer({ minimum: 0, maximum: 384 }),
-      similarity: Type.Number({ description: 'Agreeing share of the sketch that decided' }),
+      similarity: Type.Number({
+        description: 'Agreeing share of the sketch that decided, or the value of the exact measure',
+      }),
       sameSite: Type.Boolean(),
     },
     {
