@@ -140,8 +140,10 @@ describe('a batch', () => {
 
   test('lets other requests through while it is being stored', async () => {
     let isDone = false
+    // So many that storing them takes far longer than the other requests, on a fast machine too.
+    const count = 4000
     const batch = postLines(
-      Array.from({ length: 600 }, (_, i) => ({ id: `n${i}`, text: randomWords(random, 400).join(' ') })),
+      Array.from({ length: count }, (_, i) => ({ id: `n${i}`, text: randomWords(random, 400).join(' ') })),
     ).then((lines) => {
       isDone = true
       return lines
@@ -150,7 +152,7 @@ describe('a batch', () => {
     expect((await request().get('/health/live')).status).toBe(200)
     expect((await request().get('/documents/n0/duplicates')).status).toBe(200)
     expect(isDone).toBe(false)
-    expect((await batch).at(-1)).toEqual({ summary: { stored: 600, unchanged: 0, failed: 0 } })
+    expect((await batch).at(-1)).toEqual({ summary: { stored: count, unchanged: 0, failed: 0 } })
   })
 })
 
