@@ -6,7 +6,7 @@ const mayImport = {
   join: [],
   kernel: ['page', 'signature'],
   analysis: ['page', 'signature', 'kernel'],
-  store: ['signature', 'detect'],
+  store: ['signature', 'detect', 'join'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
   http: ['service', 'analysis', 'detect', 'join', 'page', 'kernel/string-end'],
 }
