@@ -77,7 +77,8 @@ export const registerOpenapi = async (app: FastifyInstance, version: string): Pr
         title: 'Dittograph',
         description:
           'Near-duplicate detection for web pages. Every error is answered as application/problem+json; every ' +
-          'answer carries x-request-id. Bodies may be sent with Content-Encoding gzip, deflate or br.',
+          'answer carries x-request-id. A service with API keys lets no request in without one, those about its health ' +
+          'apart, and a key opens one collection: nothing of another shows. Bodies may be sent with Content-Encoding gzip, deflate or br.',
         version,
         license: { name: 'MIT', identifier: 'MIT' },
       },
