@@ -26,6 +26,7 @@ export class OpenCollections {
   readonly #open = new Map<string, Open>()
   /** Those that are being closed, which must be over before they are opened again. */
   readonly #closing = new Map<string, Promise<void>>()
+  #isClosed = false
 
   constructor(options: OpenCollectionsOptions) {
     this.#options = options
@@ -55,13 +56,17 @@ export class OpenCollections {
     await Promise.all(checks)
   }
 
-  /** Closes all of them, after what was handed in is done. */
+  /** Closes all of them, after what was handed in is done; none is opened again. */
   async close(): Promise<void> {
+    this.#isClosed = true
     const closed = [...this.#open.keys()].map((collection) => this.#close(collection))
     await Promise.all([...closed, ...this.#closing.values()])
   }
 
   #makeRoom(collection: string): Open {
+    if (this.#isClosed) throw new DittographError('store_busy', 'The service is closing')
+    // Looked up now: later it may be the closing of what is opened here, which waits for that.
+    const closedBefore = this.#closing.get(collection)?.catch(() => undefined)
     let closed: Promise<void> = Promise.resolve()
     if (this.#open.size >= this.#options.limit) {
       const idle = [...this.#open].find(([, { calls, isIdle }]) => calls === 0 && isIdle())
@@ -72,9 +77,7 @@ export class OpenCollections {
       // What went wrong with one collection is no reason to refuse another.
       closed = this.#close(idle[0]).catch((error) => process.emitWarning(error))
     }
-    const running = closed
-      .then(() => this.#closing.get(collection))
-      .then(() => this.#options.open(collection))
+    const running = closed.then(() => closedBefore).then(() => this.#options.open(collection))
     const open: Open = { running, calls: 0, isIdle: () => false }
     running.then(
       ({ isIdle }) => {

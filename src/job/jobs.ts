@@ -125,6 +125,7 @@ export class Jobs implements JobService {
     const terminated = worker.terminate()
     this.#persistently(() => this.#finish(record, 'cancelled', {}))
     await terminated
+    this.#options.turns.giveBack()
     this.#persistently(() => {
       this.#removeFiles(id)
       this.#startNext()
@@ -174,6 +175,7 @@ export class Jobs implements JobService {
     this.#running = null
     if (running !== null) {
       await running.worker.terminate()
+      this.#options.turns.giveBack()
       const record = this.#record(running.id)
       this.#catalog.put({ ...record, state: 'queued', attempts: record.attempts - 1 })
     }
@@ -279,6 +281,7 @@ export class Jobs implements JobService {
     const end = (state: JobState, outcome: Pick<Partial<JobRecord>, 'result' | 'reason'>) => {
       if (this.#running !== running) return
       this.#running = null
+      this.#options.turns.giveBack()
       this.#persistently(() => {
         this.#finish(record, state, outcome)
         this.#removeOld(id)
@@ -302,10 +305,7 @@ export class Jobs implements JobService {
             : 'The service made a mistake; its log has the cause',
       })
     })
-    worker.on('exit', () => {
-      end('failed', { reason: 'The thread of the job ended unexpectedly' })
-      this.#options.turns.giveBack()
-    })
+    worker.on('exit', () => end('failed', { reason: 'The thread of the job ended unexpectedly' }))
   }
 
   #finish(record: JobRecord, state: JobState, outcome: Pick<Partial<JobRecord>, 'result' | 'reason'>): void {

@@ -127,6 +127,14 @@ describe('open collections', () => {
     expect(opened.length).toBeGreaterThan(names.length)
   })
 
+  test('are not opened again once all were closed, after the calls under way', async () => {
+    const stored = store('a', 'x')
+    await collections.close()
+    expect(await stored).toMatchObject([{ id: 'x' }])
+    await expect(store('a', 'y')).rejects.toMatchObject({ code: 'store_busy' })
+    expect(opened).toEqual(['a'])
+  })
+
   test('have files in a directory beside the database, and refuse a name that leads elsewhere', () => {
     const main = join(temporary.directory, 'main.db')
     expect(configOfCollection(config, 'default').DATABASE_URL).toBe(`sqlite:${main}`)
