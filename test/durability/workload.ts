@@ -1,0 +1,181 @@
+import { editWords, randomWords } from '../fixture/pages.ts'
+
+/** A document as it was sent. */
+export type Version = {
+  readonly version: number
+  readonly text: string
+  readonly url: string | null
+}
+
+/** What may be stored under an id: what was acknowledged last, or what was sent after that and not answered. */
+export type Known = {
+  acknowledged: Version | null
+  /** `undefined` where nothing is under way; `null` for a delete. */
+  sent: Version | null | undefined
+}
+
+export type WorkloadOptions = {
+  readonly random: () => number
+  /** Names the ids of this workload. */
+  readonly name: string
+  /** So many ids at most; beyond that, documents are replaced and stored again. */
+  readonly ids: number
+  /** Pages of one family are near-duplicates of one another. */
+  readonly families: number
+}
+
+/** The service did something else than to store what it was sent, or to break off. */
+export class WrongAnswer extends Error {}
+
+const json = 'application/json'
+const ndjson = 'application/x-ndjson'
+const sites = 5
+
+const bodyOf = (id: string, { version, text, url }: Version): string =>
+  JSON.stringify({ id, text, metadata: { version }, ...(url === null ? {} : { url }) })
+
+/**
+ * One client of the service that stores, replaces and deletes documents, one at a time and in batches, and knows at every
+ * moment what must be stored and what may be. It has ids of its own, so that several can work at once.
+ */
+export class Workload {
+  readonly known = new Map<string, Known>()
+  readonly #options: WorkloadOptions
+  readonly #families: string[][]
+  readonly #ids: string[] = []
+  #lastVersion = 0
+  /** Documents that were acknowledged, and deletes. */
+  acknowledgements = 0
+
+  constructor(options: WorkloadOptions) {
+    this.#options = options
+    const { random, families } = options
+    this.#families = Array.from({ length: families }, () =>
+      randomWords(random, 120 + Math.floor(250 * random())),
+    )
+  }
+
+  /** Works until the connection breaks, or `signal` says so between two requests. Throws `WrongAnswer`. */
+  async run(url: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.step(url)
+      } catch (error) {
+        if (error instanceof WrongAnswer) throw error
+        return
+      }
+    }
+  }
+
+  /** Sends one request. Rejects where the connection breaks; what it was about may then be stored or not. */
+  async step(url: string): Promise<void> {
+    const { random } = this.#options
+    const kind = random()
+    if (kind < 0.4) await this.#storeOne(url)
+    else if (kind < 0.7) await this.#storeMany(url, 2 + Math.floor(60 * random()))
+    else await this.#deleteOne(url)
+  }
+
+  async #storeOne(url: string): Promise<void> {
+    const id = this.#someId()
+    const version = this.#nextVersion()
+    const { known } = this.#send(id, version)
+    const response =
+      this.#options.random() < 0.5
+        ? await fetch(`${url}/documents`, {
+            method: 'POST',
+            headers: { 'content-type': json },
+            body: bodyOf(id, version),
+          })
+        : await fetch(`${url}/documents/${id}`, {
+            method: 'PUT',
+            headers: { 'content-type': json },
+            body: bodyOf(id, version),
+          })
+    const expected = known.acknowledged === null ? 201 : 200
+    await this.#settle(response, response.status === expected, known)
+    await response.arrayBuffer()
+  }
+
+  async #storeMany(url: string, count: number): Promise<void> {
+    const ids = new Set(Array.from({ length: count }, () => this.#someId()))
+    const sent = [...ids].map((id) => this.#send(id, this.#nextVersion()))
+    const body = sent.map(({ id, version }) => bodyOf(id, version)).join('\n')
+    const response = await fetch(`${url}/documents`, {
+      method: 'POST',
+      headers: { 'content-type': ndjson },
+      body,
+    })
+    if (response.status !== 200)
+      throw new WrongAnswer(`A batch was answered ${response.status}: ${await response.text()}`)
+    let rest = ''
+    let answered = 0
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const result = JSON.parse(line)
+        const one = sent[answered++]
+        if (one === undefined) continue // the summary
+        const status = one.known.acknowledged === null ? 'created' : 'replaced'
+        if (result.id !== one.id || result.status !== status)
+          throw new WrongAnswer(`A line about ${one.id} (${status}) was answered ${line}`)
+        this.#acknowledge(one.known)
+      }
+    }
+  }
+
+  async #deleteOne(url: string): Promise<void> {
+    const id = this.#someId()
+    const { known } = this.#send(id, null)
+    const response = await fetch(`${url}/documents/${id}`, { method: 'DELETE' })
+    await this.#settle(response, response.status === (known.acknowledged === null ? 404 : 204), known)
+  }
+
+  async #settle(response: Response, isExpected: boolean, known: Known): Promise<void> {
+    if (!isExpected)
+      throw new WrongAnswer(`${response.url} was answered ${response.status}: ${await response.text()}`)
+    this.#acknowledge(known)
+  }
+
+  #send<V extends Version | null>(id: string, version: V): { id: string; version: V; known: Known } {
+    const known = this.known.get(id) ?? { acknowledged: null, sent: undefined }
+    known.sent = version
+    this.known.set(id, known)
+    return { id, version, known }
+  }
+
+  #acknowledge(known: Known): void {
+    if (known.sent === undefined) return
+    known.acknowledged = known.sent
+    known.sent = undefined
+    this.acknowledgements++
+  }
+
+  /** A new one, or one that is or was stored. */
+  #someId(): string {
+    const { random, ids, name } = this.#options
+    const chosen = Math.floor(random() * ids)
+    const known = this.#ids[chosen]
+    if (known !== undefined) return known
+    const id = `${name}-${this.#ids.length}`
+    this.#ids.push(id)
+    return id
+  }
+
+  #nextVersion(): Version {
+    const { random } = this.#options
+    const family = this.#families[Math.floor(random() * this.#families.length)] ?? []
+    const edits = Math.floor(7 * random())
+    const words =
+      edits === 0 ? family : editWords(random, family, edits, random() < 0.5 ? 'block' : 'scattered')
+    const version = ++this.#lastVersion
+    const site = Math.floor(sites * random())
+    return {
+      version,
+      text: words.join(' '),
+      url: site === 0 ? null : `https://www.site-${site}.example/${this.#options.name}/${version}`,
+    }
+  }
+}
