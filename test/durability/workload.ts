@@ -25,7 +25,7 @@ export type WorkloadOptions = {
 }
 
 /** The service did something else than to store what it was sent, or to break off. */
-export class WrongAnswer extends Error {}
+class WrongAnswer extends Error {}
 
 const json = 'application/json'
 const ndjson = 'application/x-ndjson'
