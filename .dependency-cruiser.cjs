@@ -17,6 +17,7 @@ const mayImport = {
     'join',
     'analysis',
     'store/snapshot',
+    'store/publish-file',
     'store/sqlite/sqlite-error',
     'service',
   ],

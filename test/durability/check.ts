@@ -59,7 +59,7 @@ const expectWhole = (view: DocumentView, version: Version): Expected => {
 const settle = (id: string, workload: Workload, view: DocumentView | undefined): Version | null => {
   const known = workload.known.get(id)
   if (known === undefined) throw new Error(`${id} was never sent`)
-  const possible = known.sent === undefined ? [known.acknowledged] : [known.acknowledged, known.sent]
+  const possible = [known.acknowledged, ...known.possible]
   const stored = view === undefined ? undefined : Reflect.get(Object(view.metadata), 'version')
   const found = possible.find((version) => version?.version === stored)
   if (found === undefined)
@@ -67,7 +67,7 @@ const settle = (id: string, workload: Workload, view: DocumentView | undefined):
       `${id} has version ${stored ?? 'none'} and may have ${possible.map((one) => one?.version ?? 'none')}`,
     )
   known.acknowledged = found
-  known.sent = undefined
+  known.possible = []
   return found
 }
 

@@ -7,11 +7,11 @@ export type Version = {
   readonly url: string | null
 }
 
-/** What may be stored under an id: what was acknowledged last, or what was sent after that and not answered. */
+/** What is stored under an id: null is nothing. */
 export type Known = {
   acknowledged: Version | null
-  /** `undefined` where nothing is under way; `null` for a delete. */
-  sent: Version | null | undefined
+  /** What may be stored instead, because it was sent and not answered. */
+  possible: (Version | null)[]
 }
 
 export type WorkloadOptions = {
@@ -23,6 +23,8 @@ export type WorkloadOptions = {
   /** Pages of one family are near-duplicates of one another. */
   readonly families: number
 }
+
+type Sent<V = Version | null> = { readonly id: string; readonly version: V; readonly known: Known }
 
 /** The service did something else than to store what it was sent, or to break off. */
 class WrongAnswer extends Error {}
@@ -46,6 +48,7 @@ export class Workload {
   #lastVersion = 0
   /** Documents that were acknowledged, and deletes. */
   acknowledgements = 0
+  #remembers = false
 
   constructor(options: WorkloadOptions) {
     this.#options = options
@@ -67,6 +70,11 @@ export class Workload {
     }
   }
 
+  /** From now on all that was stored in between stays possible, as it is in a copy that is made meanwhile. */
+  remember(): void {
+    this.#remembers = true
+  }
+
   /** Sends one request. Rejects where the connection breaks; what it was about may then be stored or not. */
   async step(url: string): Promise<void> {
     const { random } = this.#options
@@ -79,7 +87,7 @@ export class Workload {
   async #storeOne(url: string): Promise<void> {
     const id = this.#someId()
     const version = this.#nextVersion()
-    const { known } = this.#send(id, version)
+    const sent = this.#send(id, version)
     const response =
       this.#options.random() < 0.5
         ? await fetch(`${url}/documents`, {
@@ -92,8 +100,8 @@ export class Workload {
             headers: { 'content-type': json },
             body: bodyOf(id, version),
           })
-    const expected = known.acknowledged === null ? 201 : 200
-    await this.#settle(response, response.status === expected, known)
+    const expected = sent.known.acknowledged === null ? 201 : 200
+    await this.#settle(response, response.status === expected, sent)
     await response.arrayBuffer()
   }
 
@@ -121,35 +129,34 @@ export class Workload {
         const status = one.known.acknowledged === null ? 'created' : 'replaced'
         if (result.id !== one.id || result.status !== status)
           throw new WrongAnswer(`A line about ${one.id} (${status}) was answered ${line}`)
-        this.#acknowledge(one.known)
+        this.#acknowledge(one)
       }
     }
   }
 
   async #deleteOne(url: string): Promise<void> {
     const id = this.#someId()
-    const { known } = this.#send(id, null)
+    const sent = this.#send(id, null)
     const response = await fetch(`${url}/documents/${id}`, { method: 'DELETE' })
-    await this.#settle(response, response.status === (known.acknowledged === null ? 404 : 204), known)
+    await this.#settle(response, response.status === (sent.known.acknowledged === null ? 404 : 204), sent)
   }
 
-  async #settle(response: Response, isExpected: boolean, known: Known): Promise<void> {
+  async #settle(response: Response, isExpected: boolean, sent: Sent): Promise<void> {
     if (!isExpected)
       throw new WrongAnswer(`${response.url} was answered ${response.status}: ${await response.text()}`)
-    this.#acknowledge(known)
+    this.#acknowledge(sent)
   }
 
-  #send<V extends Version | null>(id: string, version: V): { id: string; version: V; known: Known } {
-    const known = this.known.get(id) ?? { acknowledged: null, sent: undefined }
-    known.sent = version
+  #send<V extends Version | null>(id: string, version: V): Sent<V> {
+    const known = this.known.get(id) ?? { acknowledged: null, possible: [] }
+    known.possible.push(version)
     this.known.set(id, known)
     return { id, version, known }
   }
 
-  #acknowledge(known: Known): void {
-    if (known.sent === undefined) return
-    known.acknowledged = known.sent
-    known.sent = undefined
+  #acknowledge({ known, version }: Sent): void {
+    known.possible = this.#remembers ? [...known.possible, known.acknowledged] : []
+    known.acknowledged = version
     this.acknowledgements++
   }
 
