@@ -26,6 +26,7 @@ const definitions = {
   unsupported_encoding: { kind: 'unsupported-media-type', title: 'The content encoding is not supported' },
   job_not_found: { kind: 'not-found', title: 'No such job' },
   job_has_no_result: { kind: 'conflict', title: 'The job has no such result' },
+  judgement_not_found: { kind: 'not-found', title: 'No such judgement' },
   jobs_not_available: { kind: 'not-implemented', title: 'Jobs are not available' },
   job_queue_full: { kind: 'overloaded', title: 'Too many jobs are queued' },
   overloaded: { kind: 'overloaded', title: 'The service is overloaded' },

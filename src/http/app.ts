@@ -19,6 +19,7 @@ import { registerOpenapi } from './openapi.ts'
 import { type ProblemCode, problemHeaders, problemOf, problemOfError } from './problem.ts'
 import { comparisonRoutes } from './route/comparison.ts'
 import { documentRoutes } from './route/documents.ts'
+import { evaluationRoutes } from './route/evaluation.ts'
 import { jobRoutes } from './route/jobs.ts'
 import { nearDuplicateRoutes } from './route/near-duplicates.ts'
 import { operationRoutes } from './route/operations.ts'
@@ -225,6 +226,7 @@ export const buildApp = async (collections: Collections, options: AppOptions): P
   await app.register(nearDuplicateRoutes(access.servicesOf, reader, options.exactMinThreshold))
   await app.register(comparisonRoutes(access.servicesOf, reader))
   await app.register(jobRoutes(access.servicesOf, reader, options.exactMinThreshold))
+  await app.register(evaluationRoutes(access.servicesOf, reader))
   await app.register(operationRoutes(collections, access))
   return app
 }

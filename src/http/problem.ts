@@ -56,6 +56,7 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   job_has_no_result:
     'Pairs and clusters can be read when their job has succeeded: a part of a result is never shown. A join has ' +
     'pairs, and a job of the kind clusters has clusters.',
+  judgement_not_found: 'Nothing was said of these two documents, or it was deleted.',
   jobs_not_available:
     'Jobs need a database in a file: with sqlite::memory: there is none that they could read.',
   job_queue_full: 'Jobs run one after the other, and too many wait already. Try again later, or cancel some.',
