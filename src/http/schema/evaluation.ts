@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { labels } from '../../evaluation/label.ts'
-import { idSchema, nextCursorDescription } from './common.ts'
+import { idSchema, nextCursorDescription, otherIdSchema } from './common.ts'
 import { choice, closed, component, nullableNumber, nullableText, ref } from './component.ts'
 import { Pair } from './job.ts'
 
@@ -246,7 +246,7 @@ export const NewJudgement = component(
   closed(
     {
       a: idSchema,
-      b: idSchema,
+      b: otherIdSchema,
       label,
       reason: Type.Optional(nullableText({ maxLength: 1000, description: 'At most 1,000 characters' })),
     },
@@ -312,4 +312,4 @@ export const SampleQuery = closed({
   ),
 })
 
-export const JudgedPair = closed({ a: idSchema, b: idSchema })
+export const JudgedPair = closed({ a: idSchema, b: otherIdSchema })
