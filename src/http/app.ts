@@ -22,7 +22,7 @@ import { documentRoutes } from './route/documents.ts'
 import { jobRoutes } from './route/jobs.ts'
 import { nearDuplicateRoutes } from './route/near-duplicates.ts'
 import { operationRoutes } from './route/operations.ts'
-import { limits } from './schema/common.ts'
+import { limits, NoQuery } from './schema/common.ts'
 import type { Problem } from './schema/problem.ts'
 import { buildParameterValidator, parameterError } from './validation.ts'
 
@@ -167,6 +167,10 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   }
   const app: FastifyInstance = fastify(serverOptions)
   app.setValidatorCompiler(buildParameterValidator())
+  // A route that names no query parameter takes none: those of the user interface would pass over them.
+  app.addHook('onRoute', (route) => {
+    route.schema = { querystring: NoQuery, ...route.schema }
+  })
 
   app.server.on('checkExpectation', app.routing)
   app.server.on('connect', (_request, socket) =>

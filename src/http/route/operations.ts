@@ -5,7 +5,6 @@ import type { Operations } from '../../service/service.ts'
 import { openapiDocument } from '../openapi.ts'
 import { explainProblem } from '../problem.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
-import { NoQuery } from '../schema/common.ts'
 import { choice, closed, jsonAnswer } from '../schema/component.ts'
 import { problemAnswers } from '../schema/problem.ts'
 
@@ -27,7 +26,6 @@ export const operationRoutes =
         summary: 'Whether the process answers',
         description: 'Looks at nothing but the process itself.',
         tags,
-        querystring: NoQuery,
         response: { 200: jsonAnswer('It does', Health), ...problemAnswers(400) },
       },
       handler: async () => ({ status: 'ok' }),
@@ -39,7 +37,6 @@ export const operationRoutes =
         summary: 'Whether documents can be stored and found',
         description: 'Makes sure that the store can be read and written.',
         tags,
-        querystring: NoQuery,
         response: { 200: jsonAnswer('They can', Health), ...problemAnswers(400, 503, 507) },
       },
       handler: async () => {
@@ -59,7 +56,6 @@ export const operationRoutes =
         summary: 'Metrics in the text format of Prometheus',
         description: 'Counts of what is stored, and histograms of requests and of the stages of work.',
         tags,
-        querystring: NoQuery,
         response: {
           200: textAnswer('The metrics', 'dittograph_documents 4711\n'),
           ...problemAnswers(400, 503),
@@ -84,7 +80,6 @@ export const operationRoutes =
             examples: ['invalid_parameter'],
           }),
         }),
-        querystring: NoQuery,
         response: {
           200: textAnswer('The explanation', 'A parameter is not valid (400, invalid_parameter)\n'),
           ...problemAnswers(400, 404),
@@ -103,7 +98,6 @@ export const operationRoutes =
         summary: 'This document',
         description: 'The contract of the service as OpenAPI 3.1; /docs shows it.',
         tags,
-        querystring: NoQuery,
         response: {
           200: jsonAnswer(
             'The document',
