@@ -5,6 +5,7 @@ import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
+import { hashSeedOf } from './hash-seed.ts'
 import { JobCatalog } from './job/job-catalog.ts'
 import { Jobs } from './job/jobs.ts'
 import { NoJobs } from './job/no-jobs.ts'
@@ -65,7 +66,11 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
       'invalid_configuration',
       'API_KEYS_FILE is set, but this version has no API keys: it would serve everybody. Unset it to start.',
     )
-  const analysis: AnalysisOptions = { tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE }
+  const analysis: AnalysisOptions = {
+    tokenizer: config.TOKENIZER,
+    siteRule: config.SITE_RULE,
+    hashSeed: config.HASH_SEED === null ? null : hashSeedOf(config.HASH_SEED),
+  }
   const store = await openSqliteStore({
     path: sqlitePathOf(config.DATABASE_URL),
     scheme: schemeOf(analysis),

@@ -64,6 +64,12 @@ export const settings = {
     default: true,
     description: 'Keep page texts; without them there is no resemblance, no diff and no re-signing',
   },
+  HASH_SEED: {
+    kind: 'text',
+    default: null,
+    description:
+      'Secret of 16 or more characters that the hash functions depend on; better set by the environment than as a flag',
+  },
   API_KEYS_FILE: {
     kind: 'text',
     default: null,

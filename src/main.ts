@@ -104,6 +104,7 @@ const ingestSettings = [
   'TOKENIZER',
   'SITE_RULE',
   'KEEP_TEXT',
+  'HASH_SEED',
   'SYNCHRONOUS',
   'INDEX_MEMORY_MB',
 ] as const
