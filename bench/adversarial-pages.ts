@@ -17,16 +17,18 @@ const repeated = (name: string, piece: string, start = '', end = ''): Adversaria
 })
 
 /** Numbers that differ, so that nothing is known from before. */
-const differing = (piece: (i: number) => string) => (bytes: number): Buffer => {
-  const parts: Buffer[] = []
-  let length = 0
-  for (let i = 0; length < bytes; i++) {
-    const part = Buffer.from(piece(i))
-    parts.push(part)
-    length += part.length
+const differing =
+  (piece: (i: number) => string) =>
+  (bytes: number): Buffer => {
+    const parts: Buffer[] = []
+    let length = 0
+    for (let i = 0; length < bytes; i++) {
+      const part = Buffer.from(piece(i))
+      parts.push(part)
+      length += part.length
+    }
+    return Buffer.concat(parts)
   }
-  return Buffer.concat(parts)
-}
 
 const plain = 'text/plain; charset=utf-8'
 

@@ -35,7 +35,10 @@ const measure = (analyzer: Analyzer, bytes: Uint8Array, contentType: string) => 
     const before = cpuMicroseconds()
     const kind = contentType.startsWith('text/html') ? 'html' : 'text'
     try {
-      tokens = analyzer.sketch({ url: 'https://a.example/', content: { kind, bytes, contentType } }).tokenCount
+      tokens = analyzer.sketch({
+        url: 'https://a.example/',
+        content: { kind, bytes, contentType },
+      }).tokenCount
     } catch (error) {
       if (Reflect.get(error as object, 'code') === undefined) throw error
     }
@@ -65,9 +68,7 @@ const shapes = analyzers.flatMap(({ code, analyzer, bytes: largest }) =>
 )
 
 const greatest = (code: string, of: 'millisecondsAMebibyte' | 'exponent') =>
-  shapes
-    .filter((shape) => shape.code === code)
-    .reduce((most, shape) => (shape[of] > most[of] ? shape : most))
+  shapes.filter((shape) => shape.code === code).reduce((most, shape) => (shape[of] > most[of] ? shape : most))
 
 report('adversarial', {
   greatest: analyzers.map(({ code }) => {

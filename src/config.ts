@@ -136,7 +136,16 @@ export const settings = {
     default: 300_000,
     minimum: 1000,
     maximum: 86_400_000,
-    description: 'Longest time in which a request must have arrived whole',
+    description:
+      'Longest time in which a request must have arrived whole, and of NDJSON or WARC the next line or record',
+  },
+  CONNECTION_LIMIT: {
+    kind: 'integer',
+    default: 4096,
+    minimum: 1,
+    maximum: 65_535,
+    description:
+      'Most open connections; more are closed at once. The process must be allowed as many open files',
   },
   SHUTDOWN_TIMEOUT_MS: {
     kind: 'integer',

@@ -39,6 +39,7 @@ const build = (config: Config, services: Services, logger: pino.Logger | false) 
     bodyLimitBytes: config.BODY_LIMIT_BYTES,
     exactMinThreshold: config.EXACT_MIN_THRESHOLD,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    connectionLimit: config.CONNECTION_LIMIT,
     logger,
     version,
   })

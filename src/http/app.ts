@@ -29,8 +29,9 @@ import { buildParameterValidator, parameterError } from './validation.ts'
 export type AppOptions = {
   /** Largest decoded body, line of an NDJSON body, or record of a WARC body. */
   readonly bodyLimitBytes: number
-  /** Longest time for a request to arrive, and longest pause of a body of many documents. */
+  /** Longest time for a request to arrive, and of a body of many documents for the next line or record. */
   readonly requestTimeoutMs: number
+  readonly connectionLimit?: number
   /** Least threshold of an exact measure, the overlap apart. */
   readonly exactMinThreshold: number
   readonly logger: Logger | false
@@ -116,7 +117,7 @@ class RequestLog extends LogController {
  * fail is answered as application/problem+json, those that Node finds before there is a request included.
  */
 export const buildApp = async (services: Services, options: AppOptions): Promise<FastifyInstance> => {
-  const reader = new DocumentReader(options.bodyLimitBytes)
+  const reader = new DocumentReader(options.bodyLimitBytes, options.requestTimeoutMs)
   const metrics = new RequestMetrics()
   const answerMemory = new AnswerMemory()
   /** The answer under way on each connection, or the last one. */
@@ -172,6 +173,7 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
     route.schema = { querystring: NoQuery, ...route.schema }
   })
 
+  if (options.connectionLimit !== undefined) app.server.maxConnections = options.connectionLimit
   app.server.on('checkExpectation', app.routing)
   app.server.on('connect', (_request, socket) =>
     endWith(socket, rawAnswer('method_not_allowed', 'This service is no proxy')),

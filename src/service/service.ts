@@ -73,6 +73,7 @@ export type DocumentView = {
 export type AnalysisView = {
   site: string | null
   tokens: string[]
+  truncated: boolean
   tokenCount: number
   shingleCount: number
   contentHash: string
