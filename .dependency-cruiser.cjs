@@ -8,7 +8,7 @@ const mayImport = {
   kernel: ['page', 'signature'],
   analysis: ['page', 'signature', 'kernel'],
   evaluation: ['page', 'signature', 'detect'],
-  store: ['signature', 'detect'],
+  store: ['signature', 'detect', 'join'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
   job: [
     'page',
@@ -20,7 +20,8 @@ const mayImport = {
     'store/sqlite/sqlite-error',
     'service',
   ],
-  http: ['service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
+  access: [],
+  http: ['access', 'service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
   ingest: ['service', 'http', 'warc'],
 }
 

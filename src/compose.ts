@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { defaultCollection, isCollectionName } from './access/collection-name.ts'
 import type { AnalysisOptions } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
@@ -7,6 +8,7 @@ import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
 import { hashSeedOf } from './hash-seed.ts'
 import { JobCatalog } from './job/job-catalog.ts'
+import { JobTurns } from './job/job-turns.ts'
 import { Jobs } from './job/jobs.ts'
 import { NoJobs } from './job/no-jobs.ts'
 import { Comparison } from './service/comparison.ts'
@@ -16,8 +18,11 @@ import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
+import { featureSet } from './signature/features.ts'
+import type { ExactIndexOptions } from './store/sqlite/feature-index.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
+import { reindexSqliteStore } from './store/sqlite/reindex.ts'
+import { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 
 /** What `open` gives; where it throws, the store is closed first. */
@@ -32,16 +37,19 @@ const closingOnFailure = async <T>(store: Store, open: () => T): Promise<T> => {
 
 export type RunningServices = {
   readonly services: Services
+  /** Whether nothing goes on in the background that closing would interrupt, and nothing would be lost by it. */
+  isIdle(): boolean
   /** Waits for the writes that were handed in, then closes the store. */
   close(): Promise<void>
 }
 
+const inMemory = ':memory:'
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Jobs beside a database in a file; without one there is nothing that their threads could read. */
-const openJobs = (config: Config, analysis: AnalysisOptions): Jobs | NoJobs => {
+const openJobs = (config: Config, analysis: AnalysisOptions, turns: JobTurns): Jobs | NoJobs => {
   const path = sqlitePathOf(config.DATABASE_URL)
-  if (path === ':memory:') return new NoJobs()
+  if (path === inMemory) return new NoJobs()
   const databaseFile = realpathSync(path)
   const directory = `${databaseFile}-jobs`
   return new Jobs({
@@ -50,34 +58,79 @@ const openJobs = (config: Config, analysis: AnalysisOptions): Jobs | NoJobs => {
     databaseFile,
     analysis,
     queueLimit: config.JOB_QUEUE_LIMIT,
+    turns,
     mostResultAgeMs: config.JOB_RESULT_DAYS * dayMs,
     mostResultBytes: config.JOB_RESULTS_MB * 2 ** 20,
     now: Date.now,
   })
 }
 
-/**
- * Configuration -> running parts; the only place that names a store. Throws an error of the kind
- * `refused-at-start` where the database cannot be used as it is.
- */
-export const openServices = async (config: Config): Promise<RunningServices> => {
-  if (config.API_KEYS_FILE !== null)
+const exactIndexOf = (config: Config, analyzer: Analyzer): ExactIndexOptions | null =>
+  config.EXACT_INDEX
+    ? {
+        source: (text) => {
+          const tokens = analyzer.tokensOfText(text)
+          return { shingles: featureSet(tokens, 'shingles'), tokens: featureSet(tokens, 'tokens') }
+        },
+        minThreshold: config.EXACT_MIN_THRESHOLD,
+      }
+    : null
+
+const storeOptionsOf = (config: Config, analyzer: Analyzer): SqliteStoreOptions => {
+  if (config.EXACT_INDEX && !config.KEEP_TEXT)
     throw new DittographError(
       'invalid_configuration',
-      'API_KEYS_FILE is set, but this version has no API keys: it would serve everybody. Unset it to start.',
+      'EXACT_INDEX=true needs KEEP_TEXT=true: what the index finds is verified by the kept texts',
     )
-  const analysis: AnalysisOptions = {
+  return {
+    path: sqlitePathOf(config.DATABASE_URL),
+    scheme: schemeOf(analyzer.options),
+    synchronous: config.SYNCHRONOUS,
+    indexMemoryBytes: config.INDEX_MEMORY_MB * 2 ** 20,
+    exactIndex: exactIndexOf(config, analyzer),
+  }
+}
+
+const analyzerOf = (config: Config): Analyzer =>
+  new Analyzer({
     tokenizer: config.TOKENIZER,
     siteRule: config.SITE_RULE,
     hashSeed: config.HASH_SEED === null ? null : hashSeedOf(config.HASH_SEED),
-  }
-  const store = await openSqliteStore({
-    path: sqlitePathOf(config.DATABASE_URL),
-    scheme: schemeOf(analysis),
-    synchronous: config.SYNCHRONOUS,
-    indexMemoryBytes: config.INDEX_MEMORY_MB * 2 ** 20,
   })
-  const analyzer = new Analyzer(analysis)
+
+/**
+ * The configuration for one collection: `default` is the database of `DATABASE_URL`, each other one a database of its
+ * own in the directory `<database>-collections`.
+ */
+export const configOfCollection = (config: Config, collection: string): Config => {
+  const path = sqlitePathOf(config.DATABASE_URL)
+  if (collection === defaultCollection || path === inMemory) return config
+  if (!isCollectionName(collection)) throw new Error('A collection has a name that is not allowed')
+  return { ...config, DATABASE_URL: `sqlite:${join(`${path}-collections`, `${collection}.db`)}` }
+}
+
+/** What no setting says. */
+export type ServicesOptions = {
+  /** Jobs of services with the same turns run one after the other. */
+  readonly turns?: JobTurns
+  readonly storeOptions?: Partial<SqliteStoreOptions>
+}
+
+/**
+ * Configuration -> running parts of one collection; the only place that names a store. Throws an error of the kind
+ * `refused-at-start` where the database cannot be used as it is.
+ */
+export const openServices = async (
+  config: Config,
+  { turns = new JobTurns(), storeOptions = {} }: ServicesOptions = {},
+): Promise<RunningServices> => {
+  const analyzer = analyzerOf(config)
+  const store = await openSqliteStore({ ...storeOptionsOf(config, analyzer), ...storeOptions })
+  if (config.EXACT_INDEX && !store.hasExactIndex)
+    process.emitWarning(
+      'The exact index of the database was not built, or for another EXACT_MIN_THRESHOLD: exact searches scan ' +
+        'all pages until the service is stopped and "dittograph reindex" was run with the same settings',
+    )
   const metrics = new StageMetrics(store)
   const writes = new WriteQueue(store, (seconds) => metrics.observe('commit', seconds))
   const featureSets = new FeatureSets(store, analyzer)
@@ -88,7 +141,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })
-  const jobs = await closingOnFailure(store, () => openJobs(config, analysis))
+  const jobs = await closingOnFailure(store, () => openJobs(config, analyzer.options, turns))
   const documents = new Documents({
     store,
     writes,
@@ -101,10 +154,11 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     services: {
       documents,
       nearDuplicates,
-      comparison: new Comparison({ store, analysis }),
+      comparison: new Comparison({ store, analysis: analyzer.options }),
       jobs,
       operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
+    isIdle: () => jobs.isIdle() && sqlitePathOf(config.DATABASE_URL) !== inMemory,
     close: async () => {
       await jobs.close()
       await writes.drain()
@@ -112,3 +166,10 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     },
   }
 }
+
+/**
+ * Makes the postings of the database again, and its exact index where EXACT_INDEX is set. Returns how many identity
+ * sets it has. Throws as `openServices` does.
+ */
+export const reindex = (config: Config, onProgress: (done: number, sets: number) => void): Promise<number> =>
+  reindexSqliteStore({ ...storeOptionsOf(config, analyzerOf(config)), onProgress })

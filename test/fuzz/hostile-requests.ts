@@ -55,7 +55,7 @@ const withContent = (page: object, content: object): object => {
 }
 
 /** Values that a schema of the contract allows. */
-export const valid = (api: Api, schema: Schema): fc.Arbitrary<unknown> => {
+const valid = (api: Api, schema: Schema): fc.Arbitrary<unknown> => {
   if (typeof schema.$ref === 'string')
     return valid(api, api.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {})
   if (Array.isArray(schema.oneOf)) return fc.oneof(...schema.oneOf.map((one) => valid(api, one)))
