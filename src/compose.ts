@@ -6,6 +6,7 @@ import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
+import { hashSeedOf } from './hash-seed.ts'
 import { type EvaluatedDocuments, Evaluations } from './job/evaluations.ts'
 import { JobCatalog } from './job/job-catalog.ts'
 import { JobTurns } from './job/job-turns.ts'
@@ -119,7 +120,11 @@ const storeOptionsOf = (config: Config, analyzer: Analyzer): SqliteStoreOptions 
 }
 
 const analyzerOf = (config: Config): Analyzer =>
-  new Analyzer({ tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE })
+  new Analyzer({
+    tokenizer: config.TOKENIZER,
+    siteRule: config.SITE_RULE,
+    hashSeed: config.HASH_SEED === null ? null : hashSeedOf(config.HASH_SEED),
+  })
 
 /**
  * The configuration for one collection: `default` is the database of `DATABASE_URL`, each other one a database of its

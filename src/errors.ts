@@ -21,6 +21,7 @@ const definitions = {
   document_not_found: { kind: 'not-found', title: 'No such document' },
   text_not_kept: { kind: 'not-found', title: 'The text of this document was not kept' },
   route_not_found: { kind: 'not-found', title: 'No such resource' },
+  page_too_large: { kind: 'too-large', title: 'The page has too many tokens' },
   body_too_large: { kind: 'too-large', title: 'The request body is too large' },
   unsupported_media_type: { kind: 'unsupported-media-type', title: 'The media type is not supported' },
   unsupported_encoding: { kind: 'unsupported-media-type', title: 'The content encoding is not supported' },

@@ -23,15 +23,16 @@ import { evaluationRoutes } from './route/evaluation.ts'
 import { jobRoutes } from './route/jobs.ts'
 import { nearDuplicateRoutes } from './route/near-duplicates.ts'
 import { operationRoutes } from './route/operations.ts'
-import { limits } from './schema/common.ts'
+import { limits, NoQuery } from './schema/common.ts'
 import type { Problem } from './schema/problem.ts'
 import { buildParameterValidator, parameterError } from './validation.ts'
 
 export type AppOptions = {
   /** Largest decoded body, line of an NDJSON body, or record of a WARC body. */
   readonly bodyLimitBytes: number
-  /** Longest time for a request to arrive, and longest pause of a body of many documents. */
+  /** Longest time for a request to arrive, and of a body of many documents for the next line or record. */
   readonly requestTimeoutMs: number
+  readonly connectionLimit?: number
   /** Least threshold of an exact measure, the overlap apart. */
   readonly exactMinThreshold: number
   /** Who may use which collection; null: everybody the only one. */
@@ -119,7 +120,7 @@ class RequestLog extends LogController {
  * fail is answered as application/problem+json, those that Node finds before there is a request included.
  */
 export const buildApp = async (collections: Collections, options: AppOptions): Promise<FastifyInstance> => {
-  const reader = new DocumentReader(options.bodyLimitBytes)
+  const reader = new DocumentReader(options.bodyLimitBytes, options.requestTimeoutMs)
   const access = new Access(collections, options.keys)
   const answerMemory = new AnswerMemory()
   /** The answer under way on each connection, or the last one. */
@@ -171,7 +172,12 @@ export const buildApp = async (collections: Collections, options: AppOptions): P
   }
   const app: FastifyInstance = fastify(serverOptions)
   app.setValidatorCompiler(buildParameterValidator())
+  // A route that names no query parameter takes none: those of the user interface would pass over them.
+  app.addHook('onRoute', (route) => {
+    route.schema = { querystring: NoQuery, ...route.schema }
+  })
 
+  if (options.connectionLimit !== undefined) app.server.maxConnections = options.connectionLimit
   app.server.on('checkExpectation', app.routing)
   app.server.on('connect', (_request, socket) =>
     endWith(socket, rawAnswer('method_not_allowed', 'This service is no proxy')),

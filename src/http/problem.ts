@@ -48,6 +48,8 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   route_not_found: 'The service has nothing at this path.',
   body_too_large:
     'The decoded body, or one line of an NDJSON body, is larger than BODY_LIMIT_BYTES. Send less at a time.',
+  page_too_large:
+    'The page has more than 4,194,304 tokens, which no page that people read has. Send it in parts, if at all.',
   unsupported_media_type:
     'Documents are application/json, application/x-ndjson, application/warc, text/html, application/xhtml+xml or text/plain.',
   unsupported_encoding: 'Bodies may be encoded once, as gzip, deflate (zlib format) or br, or not at all.',

@@ -74,6 +74,7 @@ export type DocumentView = {
 export type AnalysisView = {
   site: string | null
   tokens: string[]
+  truncated: boolean
   tokenCount: number
   shingleCount: number
   contentHash: string
