@@ -1,9 +1,11 @@
 import { DittographError } from '../errors.ts'
-import { createKernel, type Kernel, type KernelInput } from '../kernel/kernel.ts'
+import { createKernel, type Kernel, type KernelInput, MAX_KERNEL_BYTES } from '../kernel/kernel.ts'
 import { declaredEncoding } from '../page/charset.ts'
 import { charactersOf, type PageContent } from '../page/page.ts'
 import { siteOfHost } from '../page/site.ts'
 import { addressOf } from '../page/url.ts'
+import { hashTokens } from '../signature/fingerprint.ts'
+import { sign } from '../signature/sign.ts'
 import type { Signature, TokenFingerprints } from '../signature/signature.ts'
 import { type AnalysisOptions, analyze, analyzeText, type PageInput } from './analyze.ts'
 
@@ -49,6 +51,19 @@ export class Analyzer {
     const read = this.#kernel?.analyzeText(pageText, this.options.tokenizer)
     if (this.#kernel && read && !('fault' in read)) return this.#kernel.tokens()
     return analyzeText(Buffer.from(pageText).toString(), this.options).tokens
+  }
+
+  /** What follows from a page text as it was kept, in UTF-8, and from the URL: the same as from the page itself. */
+  sketchOfText(url: string | null, pageText: Uint8Array): Omit<Sketch, 'url' | 'title' | 'text'> {
+    const tokens = this.tokensOfText(pageText)
+    const isLarge = pageText.length > MAX_KERNEL_BYTES
+    const sketches =
+      this.#kernel === null || isLarge
+        ? { contentHash: hashTokens(tokens), signature: sign(tokens) }
+        : this.#kernel.sign(tokens)
+    const { urlKey, host } = addressOf(url)
+    const site = host === null ? null : siteOfHost(host, this.options.siteRule)
+    return { urlKey, site, tokenCount: tokens.low.length, ...sketches }
   }
 
   #sketch({ url, content }: PageInput): Sketch | null {
