@@ -138,7 +138,7 @@ const runResign = async (
 ): Promise<void> => {
   const { configOfCollection, resign } = await import('./compose.ts')
   // A service that runs meanwhile goes first.
-  setPriority(constants.priority.PRIORITY_LOW)
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   const started = performance.now()
   let told = started
   let doneBefore: number | null = null

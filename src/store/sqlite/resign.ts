@@ -285,6 +285,11 @@ class Resigning {
       let rows = 0
       // Leaving the loop ends the read transaction.
       for (const row of documentsAfter.iterate(last)) {
+        if (row.number === last + 1)
+          throw refused(
+            'The database was filled by a program that left no free numbers between documents, which they need to found ' +
+              'sets of their own: send the documents to a new database',
+          )
         last = row.number
         rows++
         const operation = this.#operationOf(row, settledBefore)
@@ -357,7 +362,7 @@ class Resigning {
   }
 
   #totals(): Totals {
-    const totals = this.#source.prepare<[], Totals>(resignSql.totals).get()
+    const totals = this.#source.prepare<[], Totals>(resignSql.copyTotals).get()
     if (totals === undefined) throw new DittographError('database_unusable', 'The database lost its totals')
     return totals
   }

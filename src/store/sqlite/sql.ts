@@ -208,7 +208,7 @@ export const resignSql = {
     SELECT count(*) FROM main.document d
     WHERE d.doc_no > ? AND d.doc_no <= ?
       AND NOT EXISTS (SELECT 1 FROM main.document_text t WHERE t.doc_no = d.doc_no)`,
-  totals: `
+  copyTotals: `
     SELECT s.documents, s.greatest_number AS greatestNumber, n.documents AS copied,
       (SELECT value FROM main.setting WHERE name = 'checked_at') AS checkedAt
     FROM main.total s, target.total n`,

@@ -10,6 +10,7 @@ import { type ResignOptions, resignSqliteStore, takeOverResigned } from '../../.
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { DeleteOperation, DocumentRecord, PutOperation, Store } from '../../../src/store/store.ts'
 import { tinyRuns } from './batch.ts'
+import { makeOlderDatabase } from './older.ts'
 import { inTemporaryDirectory } from './temporary.ts'
 
 const oldRules: AnalysisOptions = { tokenizer: 'practical', siteRule: 'public-suffix' }
@@ -230,6 +231,50 @@ describe('A re-signed database', () => {
       await (await open(path, oldRules)).close()
       expect(await resignSqliteStore(optionsOf(path, oldRules))).toEqual({ state: 'not-needed' })
       expect(existsSync(`${path}-resign`)).toBe(false)
+    })
+  })
+})
+
+describe('A database of an older schema', () => {
+  const pagesOf = (): Page[] =>
+    texts.flatMap((text, i) => urls.map((url, j) => ({ id: `id ${i}.${j}`, url, text })))
+
+  test('is re-signed without being migrated, as its program may be running', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      const pages = pagesOf()
+      makeOlderDatabase(
+        path,
+        'an older scheme',
+        pages.map((page) => putOf(oldRules, page, {})),
+      )
+      const outcome = await resignSqliteStore(optionsOf(path, newRules))
+      expect(outcome).toMatchObject({ state: 'done', from: 'an older scheme', documents: 24 })
+      const kept = new Database(`${path}-old`)
+      expect(kept.pragma('user_version', { simple: true })).toBe(1)
+      kept.close()
+      const store = await open(path, newRules)
+      const records = await allOf(store)
+      const other = await fresh(records, new Map(pages.map((page) => [page.id, page])))
+      expect(records.map(({ id }) => id)).toEqual(pages.map(({ id }) => id))
+      expect(await contentsOf(store, records)).toEqual(await contentsOf(other, await allOf(other)))
+      await store.close()
+      await other.close()
+    })
+  })
+
+  test('is refused, and stays, where documents have no free number before theirs', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      const same = ['a', 'b', 'c'].map((id) => putOf(oldRules, { id, url: null, text: 'the same text' }, {}))
+      makeOlderDatabase(path, schemeOf(oldRules), same, 1)
+      await expect(resignSqliteStore(optionsOf(path, newRules))).rejects.toMatchObject({
+        code: 'resign_refused',
+        message: expect.stringContaining('no free numbers'),
+      })
+      const store = await open(path, oldRules)
+      expect(await allOf(store)).toHaveLength(3)
+      await store.close()
     })
   })
 })
