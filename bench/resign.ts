@@ -8,7 +8,7 @@
  * Prints documents a second, CPU of a document, the greatest resident memory, seconds of comparing and of taking over,
  * and the sizes of both databases in MiB.
  *
- * BENCH_DOCUMENTS: made pages (100,000); BENCH_BYTES: of HTML in each, about (4000); BENCH_LATER: documents that are stored
+ * BENCH_DOCUMENTS: most pages (100,000); BENCH_BYTES: of HTML in each, about (4000); BENCH_LATER: documents that are stored
  * before the start (1000); BENCH_DIRECTORY: where the databases lie.
  */
 import { execFileSync } from 'node:child_process'
@@ -60,12 +60,13 @@ const inNewProcess = (path: string, how: string): Cost => {
   )
 }
 
-const fill = async (store: SqliteStore, files: readonly string[], made: number, prefix: string) => {
+/** Stores at most so many documents; returns how many there were. */
+const fill = async (store: SqliteStore, files: readonly string[], most: number, prefix: string) => {
   const analyzer = new Analyzer(oldRules)
   let batch: PutOperation[] = []
   let count = 0
-  for await (const { id, url, html } of readPages(files, { count: made, bytes: bytesEach })) {
-    if (count === made && files.length > 0 && prefix !== '') break
+  for await (const { id, url, html } of readPages(files, { count: most, bytes: bytesEach })) {
+    if (count === most) break
     const sketch = analyzer.sketch({ url, content: { kind: 'html', characters: html } })
     const put = { kind: 'put' as const, ...sketch, id: prefix + id }
     batch.push({ ...put, fetchedAt: null, metadata: null, now: Date.now() })
