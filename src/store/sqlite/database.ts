@@ -202,6 +202,6 @@ const mismatch = (stored: string, scheme: string): DittographError =>
     'scheme_mismatch',
     `The database was filled under the scheme "${stored}", and the settings ask for "${scheme}". Signatures ` +
       'of two schemes cannot be compared: run "dittograph resign" with the new settings, which makes the signatures ' +
-      'again from the kept texts and says when to start; restore the settings TOKENIZER and SITE_RULE that the ' +
-      'database was filled with; or name a new database and send the documents to it again. Nothing was changed.',
+      'again from the kept texts and says when to start; restore the settings TOKENIZER, SITE_RULE and HASH_SEED ' +
+      'that the database was filled with; or name a new database and send the documents to it again. Nothing was changed.',
   )

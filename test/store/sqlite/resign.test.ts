@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { AnalysisOptions } from '../../../src/analysis/analyze.ts'
 import { Analyzer } from '../../../src/analysis/analyzer.ts'
 import { schemeOf } from '../../../src/analysis/scheme.ts'
+import { hashSeedOf } from '../../../src/hash-seed.ts'
 import { type ResignOptions, resignSqliteStore, takeOverResigned } from '../../../src/store/sqlite/resign.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { DeleteOperation, DocumentRecord, PutOperation, Store } from '../../../src/store/store.ts'
@@ -14,7 +15,11 @@ import { makeOlderDatabase } from './older.ts'
 import { inTemporaryDirectory } from './temporary.ts'
 
 const oldRules: AnalysisOptions = { tokenizer: 'practical', siteRule: 'public-suffix' }
-const newRules: AnalysisOptions = { tokenizer: 'literal', siteRule: 'dots' }
+const newRules: AnalysisOptions = {
+  tokenizer: 'literal',
+  siteRule: 'dots',
+  hashSeed: hashSeedOf('a secret that nobody knows'),
+}
 const analyzers = new Map([oldRules, newRules].map((rules) => [rules, new Analyzer(rules)]))
 const analyzerOf = (rules: AnalysisOptions): Analyzer => analyzers.get(rules) as Analyzer
 
