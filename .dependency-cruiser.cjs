@@ -8,7 +8,7 @@ const mayImport = {
   kernel: ['page', 'signature'],
   analysis: ['page', 'signature', 'kernel'],
   evaluation: ['page', 'signature', 'detect'],
-  store: ['signature', 'detect'],
+  store: ['signature', 'detect', 'join'],
   service: ['page', 'signature', 'detect', 'join', 'analysis', 'store/store'],
   job: [
     'page',

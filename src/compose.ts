@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AnalysisOptions } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
@@ -15,8 +14,11 @@ import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
+import { featureSet } from './signature/features.ts'
+import type { ExactIndexOptions } from './store/sqlite/feature-index.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
-import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
+import { reindexSqliteStore } from './store/sqlite/reindex.ts'
+import { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 
 /** What `open` gives; where it throws, the store is closed first. */
@@ -38,7 +40,7 @@ export type RunningServices = {
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Jobs beside a database in a file; without one there is nothing that their threads could read. */
-const openJobs = (config: Config, analysis: AnalysisOptions): Jobs | NoJobs => {
+const openJobs = (config: Config, { options }: Analyzer): Jobs | NoJobs => {
   const path = sqlitePathOf(config.DATABASE_URL)
   if (path === ':memory:') return new NoJobs()
   const databaseFile = realpathSync(path)
@@ -47,7 +49,7 @@ const openJobs = (config: Config, analysis: AnalysisOptions): Jobs | NoJobs => {
     catalog: new JobCatalog(openJobDatabase(join(directory, 'jobs.db'), Date.now())),
     directory,
     databaseFile,
-    analysis,
+    analysis: options,
     queueLimit: config.JOB_QUEUE_LIMIT,
     mostResultAgeMs: config.JOB_RESULT_DAYS * dayMs,
     mostResultBytes: config.JOB_RESULTS_MB * 2 ** 20,
@@ -55,24 +57,55 @@ const openJobs = (config: Config, analysis: AnalysisOptions): Jobs | NoJobs => {
   })
 }
 
+const exactIndexOf = (config: Config, analyzer: Analyzer): ExactIndexOptions | null =>
+  config.EXACT_INDEX
+    ? {
+        source: (text) => {
+          const tokens = analyzer.tokensOfText(text)
+          return { shingles: featureSet(tokens, 'shingles'), tokens: featureSet(tokens, 'tokens') }
+        },
+        minThreshold: config.EXACT_MIN_THRESHOLD,
+      }
+    : null
+
+const storeOptionsOf = (config: Config, analyzer: Analyzer): SqliteStoreOptions => {
+  if (config.EXACT_INDEX && !config.KEEP_TEXT)
+    throw new DittographError(
+      'invalid_configuration',
+      'EXACT_INDEX=true needs KEEP_TEXT=true: what the index finds is verified by the kept texts',
+    )
+  return {
+    path: sqlitePathOf(config.DATABASE_URL),
+    scheme: schemeOf(analyzer.options),
+    synchronous: config.SYNCHRONOUS,
+    indexMemoryBytes: config.INDEX_MEMORY_MB * 2 ** 20,
+    exactIndex: exactIndexOf(config, analyzer),
+  }
+}
+
+const analyzerOf = (config: Config): Analyzer =>
+  new Analyzer({ tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE })
+
 /**
  * Configuration -> running parts; the only place that names a store. Throws an error of the kind
- * `refused-at-start` where the database cannot be used as it is.
+ * `refused-at-start` where the database cannot be used as it is. `storeOptions`: what no setting says of the store.
  */
-export const openServices = async (config: Config): Promise<RunningServices> => {
+export const openServices = async (
+  config: Config,
+  storeOptions: Partial<SqliteStoreOptions> = {},
+): Promise<RunningServices> => {
   if (config.API_KEYS_FILE !== null)
     throw new DittographError(
       'invalid_configuration',
       'API_KEYS_FILE is set, but this version has no API keys: it would serve everybody. Unset it to start.',
     )
-  const analysis: AnalysisOptions = { tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE }
-  const store = await openSqliteStore({
-    path: sqlitePathOf(config.DATABASE_URL),
-    scheme: schemeOf(analysis),
-    synchronous: config.SYNCHRONOUS,
-    indexMemoryBytes: config.INDEX_MEMORY_MB * 2 ** 20,
-  })
-  const analyzer = new Analyzer(analysis)
+  const analyzer = analyzerOf(config)
+  const store = await openSqliteStore({ ...storeOptionsOf(config, analyzer), ...storeOptions })
+  if (config.EXACT_INDEX && !store.hasExactIndex)
+    process.emitWarning(
+      'The exact index of the database was not built, or for another EXACT_MIN_THRESHOLD: exact searches scan ' +
+        'all pages until the service is stopped and "dittograph reindex" was run with the same settings',
+    )
   const metrics = new StageMetrics(store)
   const writes = new WriteQueue(store, (seconds) => metrics.observe('commit', seconds))
   const featureSets = new FeatureSets(store, analyzer)
@@ -83,7 +116,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })
-  const jobs = await closingOnFailure(store, () => openJobs(config, analysis))
+  const jobs = await closingOnFailure(store, () => openJobs(config, analyzer))
   const documents = new Documents({
     store,
     writes,
@@ -96,7 +129,7 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     services: {
       documents,
       nearDuplicates,
-      comparison: new Comparison({ store, analysis }),
+      comparison: new Comparison({ store, analysis: analyzer.options }),
       jobs,
       operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
@@ -107,3 +140,10 @@ export const openServices = async (config: Config): Promise<RunningServices> => 
     },
   }
 }
+
+/**
+ * Makes the postings of the database again, and its exact index where EXACT_INDEX is set. Returns how many identity
+ * sets it has. Throws as `openServices` does.
+ */
+export const reindex = (config: Config, onProgress: (done: number, sets: number) => void): Promise<number> =>
+  reindexSqliteStore({ ...storeOptionsOf(config, analyzerOf(config)), onProgress })

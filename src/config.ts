@@ -125,6 +125,12 @@ export const settings = {
     maximum: 1,
     description: 'Least threshold of jaccard, cosine and dice that a search may ask for',
   },
+  EXACT_INDEX: {
+    kind: 'boolean',
+    default: false,
+    description:
+      'Keep an index for the exact measures: they search it instead of all pages, and storing costs more',
+  },
   REQUEST_TIMEOUT_MS: {
     kind: 'integer',
     default: 300_000,

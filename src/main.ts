@@ -88,14 +88,35 @@ const printOpenapi = async (): Promise<void> => {
   await close()
 }
 
+const progressPauseMs = 10_000
+
+const runReindex = async (config: Config): Promise<void> => {
+  const { reindex } = await import('./compose.ts')
+  let told = performance.now()
+  const sets = await reindex(config, (done, all) => {
+    if (performance.now() - told < progressPauseMs) return
+    told = performance.now()
+    process.stdout.write(`${done} of ${all} sets of equal pages\n`)
+  })
+  process.stdout.write(`Reindexed: ${sets} sets of equal pages\n`)
+}
+
 const program = new Command('dittograph')
   .description('Near-duplicate detection for web pages as a service')
   .version(version)
 
-const serveCommand = program.command('serve').description('Start the service')
-for (const [name, setting] of Object.entries<Setting>(settings))
-  serveCommand.addOption(optionOf(name, setting))
-serveCommand.action((options) => serve(loadConfig(textsOf(options))))
+const addCommand = (name: string, description: string, run: (config: Config) => Promise<void>): void => {
+  const command = program.command(name).description(description)
+  for (const [setting, kind] of Object.entries<Setting>(settings)) command.addOption(optionOf(setting, kind))
+  command.action((options) => run(loadConfig(textsOf(options))))
+}
+
+addCommand('serve', 'Start the service', serve)
+addCommand(
+  'reindex',
+  'Make all postings of a database again, and the exact index with EXACT_INDEX=true; the service must be stopped',
+  runReindex,
+)
 
 /** Settings that matter to whoever fills a database. */
 const ingestSettings = [

@@ -63,6 +63,18 @@ const cosineOverlap = ({ p, q, value }: Threshold): ((a: number, b: number) => n
   }
 }
 
+/** The least ratio of the sizes of two sets that reach the threshold, as a fraction. */
+const sizeRatio = (measure: Exclude<Measure, 'overlap'>, { p, q }: Threshold): readonly [bigint, bigint] =>
+  measure === 'jaccard' ? [p, q] : measure === 'cosine' ? [p * p, q * q] : [p, 2n * q - p]
+
+/** Whether sets of which the probing prefix under `least` is known have in it that under `bounds`, whatever their size. */
+export const hasPrefixOf = (bounds: Bounds, least: Bounds): boolean => {
+  if (bounds.measure === 'overlap' || least.measure === 'overlap') return false
+  const [p, q] = sizeRatio(bounds.measure, bounds.threshold)
+  const [leastP, leastQ] = sizeRatio(least.measure, least.threshold)
+  return p * leastQ >= leastP * q
+}
+
 export const boundsOf = (measure: Measure, threshold: Threshold): Bounds => {
   const { p, q } = threshold
   if (measure === 'overlap') {
@@ -80,19 +92,11 @@ export const boundsOf = (measure: Measure, threshold: Threshold): Bounds => {
     }
   }
   if (p > q) throw new RangeError('The threshold is at most 1')
-  // Of each measure: the ratio of sizes that is least, and of a set of a size the overlap with another of that size.
-  const [sizes, own] =
-    measure === 'jaccard'
-      ? [scaleBy(p, q), scaleBy(2n * p, p + q)]
-      : measure === 'cosine'
-        ? [scaleBy(p * p, q * q), scaleBy(p, q)]
-        : [scaleBy(p, 2n * q - p), scaleBy(p, q)]
-  const largestSizes =
-    measure === 'jaccard'
-      ? scaleBy(q, p)
-      : measure === 'cosine'
-        ? scaleBy(q * q, p * p)
-        : scaleBy(2n * q - p, p)
+  const [least, most] = sizeRatio(measure, threshold)
+  const sizes = scaleBy(least, most)
+  const largestSizes = scaleBy(most, least)
+  /** Overlap of two sets of one size. */
+  const own = measure === 'jaccard' ? scaleBy(2n * p, p + q) : scaleBy(p, q)
   const sum = measure === 'jaccard' ? scaleBy(p, p + q) : scaleBy(p, 2n * q)
   return {
     measure,

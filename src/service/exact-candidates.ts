@@ -6,7 +6,7 @@ import { type Measure, similarity } from '../join/measure.ts'
 import { thresholdOf } from '../join/threshold.ts'
 import type { Features } from '../signature/features.ts'
 import { k } from '../signature/scheme.ts'
-import type { Candidate, SetNumber, Store } from '../store/store.ts'
+import type { Candidate, ScanPage, SetNumber, SetWithText, Store } from '../store/store.ts'
 import type { Budget, CandidateSource, Similarities, Subject, VerifiedPage } from './candidates.ts'
 import type { FeatureSets } from './feature-sets.ts'
 import { createPacer } from './pacer.ts'
@@ -14,7 +14,7 @@ import type { DuplicatesOptions } from './service.ts'
 import type { StageTimer } from './stage-timer.ts'
 
 /** Each comes with a text. */
-const setsInScanPage = 16
+const setsInPage = 16
 
 type ExactOptions = DuplicatesOptions & { readonly algorithm: Measure }
 
@@ -30,8 +30,8 @@ const tokenRange = (bounds: Bounds, size: number, features: Features) => {
 }
 
 /**
- * Exact set similarity. Candidates are all sets whose number of tokens admits the threshold; each is verified by the
- * features of its kept text.
+ * Exact set similarity. Candidates are the sets that the index of the store names, or where it has none for the query,
+ * all sets whose number of tokens admits the threshold; each is verified by the features of its kept text.
  */
 export class ExactCandidates implements CandidateSource {
   readonly #store: Store
@@ -53,32 +53,67 @@ export class ExactCandidates implements CandidateSource {
     const { algorithm: measure, exact } = options
     const own = await this.#ownFeatures(subject, exact.features)
     if (own.length === 0) return
-    const range = tokenRange(boundsOf(measure, thresholdOf(exact.threshold)), own.length, exact.features)
-    const pace = createPacer()
+    const bounds = boundsOf(measure, thresholdOf(exact.threshold))
+    for await (const { sets, frontier } of this.#candidates(own, bounds, exact.features, fromSet, budget))
+      yield { verified: await this.#verify(subject, own, sets, options, budget), frontier }
+  }
+
+  /** Pages of candidates from a set on, added to the budget. */
+  async *#candidates(
+    values: Float64Array,
+    bounds: Bounds,
+    features: Features,
+    fromSet: SetNumber,
+    budget: Budget,
+  ): AsyncGenerator<Pick<ScanPage, 'sets' | 'frontier'>> {
+    const left = () => Math.max(1, Math.ceil(budget.limit - budget.examined))
+    const range = tokenRange(bounds, values.length, features)
     let after: SetNumber | null = Math.max(0, fromSet - 1)
     while (after !== null) {
-      const page = await this.#store.scan({
-        ...range,
-        after,
-        limit: Math.max(1, Math.min(setsInScanPage, Math.ceil(budget.limit - budget.examined))),
-      })
-      budget.examined += page.examined
-      const verified = new Map<SetNumber, Similarities>()
       const started = performance.now()
-      for (const { text, ...candidate } of page.sets) {
-        if (text === null) budget.unverified++
-        else {
-          const theirs = this.#featureSets.ofText(candidate.set, text, exact.features)
-          const value = similarity(measure, intersectionSize(own, theirs), own.length, theirs.length)
-          if (value >= exact.threshold)
-            verified.set(candidate.set, this.#similarities(subject, candidate, value))
-        }
-        await pace()
+      const probed = await this.#store.probeFeatures({ features, values, bounds, after, limit: left() })
+      if (probed === null) {
+        const page = await this.#store.scan({ ...range, after, limit: Math.min(setsInPage, left()) })
+        budget.examined += page.examined
+        after = page.frontier
+        yield page
+        continue
       }
-      this.#stages.observe('verify', (performance.now() - started) / 1000)
-      after = page.frontier
-      yield { verified, frontier: page.frontier }
+      this.#stages.observe('probe', (performance.now() - started) / 1000)
+      after = probed.frontier
+      budget.examined += probed.examined - probed.sets.length
+      for (let from = 0; from < probed.sets.length; from += setsInPage) {
+        const sets = probed.sets.slice(from, from + setsInPage)
+        budget.examined += sets.length
+        const isLast = from + setsInPage >= probed.sets.length
+        yield { sets: await this.#store.setTexts(sets), frontier: isLast ? after : (sets.at(-1) ?? after) }
+      }
+      if (probed.sets.length === 0) yield { sets: [], frontier: after }
     }
+  }
+
+  async #verify(
+    subject: Subject,
+    own: Float64Array,
+    sets: readonly SetWithText[],
+    { algorithm: measure, exact }: ExactOptions,
+    budget: Budget,
+  ): Promise<Map<SetNumber, Similarities>> {
+    const pace = createPacer()
+    const verified = new Map<SetNumber, Similarities>()
+    const started = performance.now()
+    for (const { text, ...candidate } of sets) {
+      if (text === null) budget.unverified++
+      else {
+        const theirs = this.#featureSets.ofText(candidate.set, text, exact.features)
+        const value = similarity(measure, intersectionSize(own, theirs), own.length, theirs.length)
+        if (value >= exact.threshold)
+          verified.set(candidate.set, this.#similarities(subject, candidate, value))
+      }
+      await pace()
+    }
+    this.#stages.observe('verify', (performance.now() - started) / 1000)
+    return verified
   }
 
   async #ownFeatures(subject: Subject, features: Features): Promise<Float64Array> {

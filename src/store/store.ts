@@ -1,3 +1,5 @@
+import type { Bounds } from '../join/bounds.ts'
+import type { Features } from '../signature/features.ts'
 import type { Signature } from '../signature/signature.ts'
 
 /**
@@ -106,6 +108,34 @@ export type ProbePage = {
   readonly frontier: SetNumber | null
 }
 
+/** A set with the text of a member, in UTF-8; null where no member has one. */
+export type SetWithText = Candidate & { readonly text: Uint8Array | null }
+
+/** Sets by the similarity of their features. */
+export type FeatureQuery = {
+  readonly features: Features
+  /** The whole feature set that is searched for, as `featureSet` makes it. */
+  readonly values: Float64Array
+  /** Measure and threshold that candidates are to reach. */
+  readonly bounds: Bounds
+  /** Frontier: only sets with a greater number are returned. 0 to start. */
+  readonly after: SetNumber
+  /** Most sets to return, >= 1. A page ends earlier where the postings to go through are many. */
+  readonly limit: number
+}
+
+export type FeaturePage = {
+  /**
+   * In increasing order: all that reach the threshold, others that passed the filters, sets of which no text was kept
+   * when they were stored, and some that may be gone.
+   */
+  readonly sets: readonly SetNumber[]
+  /** Sets returned, and one for 64 postings gone through. */
+  readonly examined: number
+  /** Where to go on (`after` of the next call); null at the end. */
+  readonly frontier: SetNumber | null
+}
+
 /** Sets by the number of their tokens, with a text of theirs. */
 export type ScanQuery = {
   readonly minTokens: number
@@ -117,8 +147,8 @@ export type ScanQuery = {
 }
 
 export type ScanPage = {
-  /** In increasing order of `set`; `text`, in UTF-8, is null where no member has one. */
-  readonly sets: readonly (Candidate & { readonly text: Uint8Array | null })[]
+  /** In increasing order of `set`. */
+  readonly sets: readonly SetWithText[]
   /** Sets looked at; those with another number of tokens count 1/64, as passing them over is that much less work. */
   readonly examined: number
   /** Where to go on (`after` of the next call); null at the end. */
@@ -167,6 +197,10 @@ export interface Store {
   probe(query: ProbeQuery): Promise<ProbePage>
   /** Goes through all sets that have tokens. */
   scan(query: ScanQuery): Promise<ScanPage>
+  /** Candidates of an exact search; null where the store has no index that serves the query. */
+  probeFeatures(query: FeatureQuery): Promise<FeaturePage | null>
+  /** Those of the sets that exist and have tokens, in the order given. */
+  setTexts(sets: readonly SetNumber[]): Promise<readonly SetWithText[]>
   /**
    * Members of the given sets (ascending), ordered by set and then by number, at most `limit`; of the first
    * set only those with a number greater than `after`.

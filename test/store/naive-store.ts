@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { bandValues } from '../../src/detect/band.ts'
+import { intersectionSize } from '../../src/detect/resemblance.ts'
+import { reaches } from '../../src/join/bounds.ts'
 import type { Signature } from '../../src/signature/signature.ts'
+import type { FeatureSource } from '../../src/store/feature-postings.ts'
 import type {
   Candidate,
   DeleteOperation,
   DocumentRecord,
+  FeaturePage,
+  FeatureQuery,
   KeptText,
   ListQuery,
   Member,
@@ -13,6 +18,7 @@ import type {
   PutOperation,
   ScanPage,
   ScanQuery,
+  SetWithText,
   Store,
   StoreCounts,
   WriteResult,
@@ -44,6 +50,12 @@ export class NaiveStore implements Store {
   #sets: NaiveSet[] = []
   #lastNumber = 0
   #closed = false
+  readonly #source: FeatureSource | null
+
+  /** Answers searches by features where it is told how they are made. */
+  constructor(source: FeatureSource | null = null) {
+    this.#source = source
+  }
 
   async write(operations: readonly (PutOperation | DeleteOperation)[]): Promise<readonly WriteResult[]> {
     this.#refuseWhenClosed()
@@ -161,6 +173,34 @@ export class NaiveStore implements Store {
   async findSet(contentHash: Uint8Array): Promise<number | null> {
     this.#refuseWhenClosed()
     return this.#sets.find(({ hash }) => hash === hex(contentHash))?.set ?? null
+  }
+
+  /** All sets with tokens, with the text of a member. */
+  #withTexts(): SetWithText[] {
+    return this.#sets.flatMap((one) => {
+      const text = this.#membersOf(one).find(({ put }) => put.text !== null)?.put.text ?? null
+      return one.signature === null ? [] : [{ set: one.set, signature: one.signature, text }]
+    })
+  }
+
+  async probeFeatures({ features, values, bounds, after, limit }: FeatureQuery): Promise<FeaturePage | null> {
+    this.#refuseWhenClosed()
+    const source = this.#source
+    if (source === null) return null
+    const all = this.#withTexts().filter(({ set, text }) => {
+      if (set <= after) return false
+      if (text === null) return true
+      const theirs = source(text)[features]
+      return reaches(bounds, intersectionSize(values, theirs), values.length, theirs.length)
+    })
+    const sets = all.slice(0, limit).map(({ set }) => set)
+    return { sets, examined: sets.length, frontier: all.length > limit ? (sets.at(-1) ?? null) : null }
+  }
+
+  async setTexts(sets: readonly number[]): Promise<readonly SetWithText[]> {
+    this.#refuseWhenClosed()
+    const all = this.#withTexts()
+    return sets.flatMap((set) => all.filter((one) => one.set === set))
   }
 
   async scan({ minTokens, maxTokens, after, limit }: ScanQuery): Promise<ScanPage> {

@@ -200,7 +200,9 @@ export class DocumentWriter {
     const set = this.#clock.next()
     const { supershingles, simhash } = signature ?? { supershingles: null, simhash: null }
     this.#insertSet.run(set, contentHash, tokenCount, supershingles, simhash)
-    batch.sets.set(set, { set, contentHash, supershingles, simhash })
+    const features =
+      signature === null ? null : (this.#index.featureIndex?.poster.postingsOf(put.text) ?? null)
+    batch.sets.set(set, { set, contentHash, supershingles, simhash, features })
     batch.setOfContent.set(content, set)
     batch.added.sets++
     if (signature !== null) batch.added.signedSets++

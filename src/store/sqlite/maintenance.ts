@@ -4,7 +4,7 @@ import { postingsInLargestBlock } from './posting-block.ts'
 import type { FrozenPostings, PostingIndex } from './posting-index.ts'
 import { PostingMerge } from './posting-merge.ts'
 import { blockRange, type Run, RunWriter, segmentNumber } from './posting-run.ts'
-import { slotCount } from './posting-slot.ts'
+import { plainSlots } from './posting-slot.ts'
 import { postingSql, runSql } from './sql.ts'
 import { toDittographError } from './sqlite-error.ts'
 
@@ -36,6 +36,8 @@ export type MaintenanceOptions = {
   readonly index: PostingIndex
   /** Sets, or documents, that make the delta full. */
   readonly flushSets: number
+  /** Feature postings of one slot that make the delta full. */
+  readonly flushFeatures: number
   /** Runs of one level that are merged into one of the next. */
   readonly fanOut: number
   /** Postings that one step writes or deletes. */
@@ -78,8 +80,8 @@ export class Maintenance {
     for (const run of db.prepare<[], number>(runSql.unusable).pluck().all()) this.#startDrop(run)
   }
 
-  /** To be called after each write, with the number of its operations: starts what is due. */
-  wake(operationCount: number): void {
+  /** To be called after each write, with the number of its operations and of its features: starts what is due. */
+  wake(operationCount: number, featurePostings = 0): void {
     if (this.#stopped) return
     this.#startFlush()
     this.#startMerges()
@@ -87,7 +89,7 @@ export class Maintenance {
       this.#owedPostings = 0
       return
     }
-    this.#owedPostings += operationCount * slotCount * touchesPerPosting
+    this.#owedPostings += (operationCount * plainSlots + featurePostings) * touchesPerPosting
     this.#turn ??= setImmediate(() => this.#step())
   }
 
@@ -112,8 +114,13 @@ export class Maintenance {
 
   /** The delta is full again, and the one before it is not written yet. */
   #isBlocked(): boolean {
-    const { index, flushSets } = this.#options
-    return index.frozen !== null && index.deltaSize >= flushSets
+    const { index } = this.#options
+    return index.frozen !== null && this.#isDeltaFull()
+  }
+
+  #isDeltaFull(): boolean {
+    const { index, flushSets, flushFeatures } = this.#options
+    return index.deltaSize >= flushSets || index.deltaFeatures >= flushFeatures
   }
 
   /** What is owed may be as much as one step does, so that single writes need not wait. */
@@ -151,8 +158,8 @@ export class Maintenance {
   }
 
   #startFlush(): void {
-    const { index, flushSets } = this.#options
-    if (index.frozen !== null || index.deltaSize < flushSets) return
+    const { index } = this.#options
+    if (index.frozen !== null || !this.#isDeltaFull()) return
     const frozen = index.freezeDelta()
     const run = this.#nextRun++
     this.#start(flushRank, [], () => this.#flush(frozen, run))
@@ -185,7 +192,7 @@ export class Maintenance {
     const { index } = this.#options
     const { firstNumber, lastNumber, numbers } = frozen
     const writer = yield* this.#begin({ run, level: 0, firstNumber, lastNumber, numbers })
-    for (let slot = 0; slot < slotCount; slot++) {
+    for (let slot = 0; slot < index.slots; slot++) {
       const postings = frozen.postings(slot)
       const count = postings.numbers.length
       yield 0
@@ -208,7 +215,7 @@ export class Maintenance {
     const gone = yield* this.#readGone(firstNumber, lastNumber)
     const numbers = Math.max(0, sumOf(sources, (source) => source.numbers) - gone.size)
     const writer = yield* this.#begin({ run, level, firstNumber, lastNumber, numbers })
-    for (let slot = 0; slot < slotCount; slot++) {
+    for (let slot = 0; slot < index.slots; slot++) {
       const merge = new PostingMerge(index.runReader, sources, slot, gone, sliceRows)
       writer.begin(slot, merge.postings)
       for (let next = merge.next(); next !== null; next = merge.next()) {

@@ -1,14 +1,19 @@
 import type Database from 'better-sqlite3'
+import type { Features } from '../../signature/features.ts'
 import { xxh64Text } from '../../signature/xxhash.ts'
 import { halvesAt, halvesOf } from '../codec.ts'
+import type { FeaturePostings } from '../feature-postings.ts'
+import type { FeatureList, FeatureProbe } from '../feature-probe.ts'
 import { MemoryTier, recordBytes } from '../memory-tier.ts'
 import type { PostingKey } from '../posting.ts'
 import type { PostingColumns } from '../posting-columns.ts'
 import { type MergedPostings, mergePostings } from '../probe.ts'
 import type { DocumentNumber, ProbeQuery, SetNumber } from '../store.ts'
 import { DocumentDelta } from './document-delta.ts'
+import { FeatureDelta } from './feature-delta.ts'
+import type { FeatureIndex } from './feature-index.ts'
 import { type Run, RunReader } from './posting-run.ts'
-import { lookupSlot } from './posting-slot.ts'
+import { allSlots, featureSlot, lookupSlot, plainSlots } from './posting-slot.ts'
 import { documentSql, runSql } from './sql.ts'
 
 /** What of a set, or of a document, is found by postings. */
@@ -17,6 +22,8 @@ export type IndexedSet = {
   readonly contentHash: Uint8Array
   readonly supershingles: Uint8Array | null
   readonly simhash: Uint8Array | null
+  /** null where it has no tokens, or features are not indexed. */
+  readonly features: FeaturePostings | null
 }
 export type IndexedDocument = {
   readonly number: DocumentNumber
@@ -37,6 +44,22 @@ const contentKey = (contentHash: Uint8Array): PostingKey => {
   return { slot: lookupSlot.contentHash, high, low }
 }
 
+/** A set as it is stored, with the text of a member that has one. */
+export type SetWithTextRow = Omit<IndexedSet, 'features'> & { readonly text: Uint8Array | null }
+
+type FeaturePart = {
+  readonly lastNumber: number
+  /** Returns how many postings it went through. */
+  readonly readRange: (
+    list: FeatureList,
+    after: SetNumber,
+    visit: (low: number, set: SetNumber) => void,
+  ) => number
+}
+
+/** Postings gone through in a search by features that count as one candidate. */
+export const postingsForOneSet = 64
+
 /** Rows of sets that one query joins into a few values: a tenth of the cost of reading them row by row. */
 const setsReadAtOnce = 32768
 
@@ -56,15 +79,17 @@ export class FrozenPostings {
   /** How many of these are gone now. */
   gone = 0
   readonly documents: DocumentDelta
+  readonly features: FeatureDelta
   readonly endOrdinal: number
   readonly #tier: MemoryTier
   readonly #fromOrdinal: number
 
-  constructor(tier: MemoryTier, fromOrdinal: number, documents: DocumentDelta) {
+  constructor(tier: MemoryTier, fromOrdinal: number, documents: DocumentDelta, features: FeatureDelta) {
     this.#tier = tier
     this.#fromOrdinal = fromOrdinal
     this.endOrdinal = tier.endOrdinal
     this.documents = documents
+    this.features = features
     this.firstNumber = Math.min(tier.firstNumberFrom(fromOrdinal), documents.firstNumber)
     this.lastNumber = Math.max(tier.lastNumber, documents.lastNumber)
     this.numbers = tier.countPresent(fromOrdinal, this.endOrdinal) + documents.presentCount
@@ -72,9 +97,10 @@ export class FrozenPostings {
 
   /** The postings of a slot by number, without what is gone. */
   postings(slot: number): PostingColumns {
-    return slot <= lookupSlot.contentHash
-      ? this.#tier.postings(slot, this.#fromOrdinal, this.endOrdinal)
-      : this.documents.postings(slot)
+    if (slot <= lookupSlot.contentHash) return this.#tier.postings(slot, this.#fromOrdinal, this.endOrdinal)
+    if (slot === featureSlot.shingles) return this.features.postings('shingles')
+    if (slot === featureSlot.tokens) return this.features.postings('tokens')
+    return this.documents.postings(slot)
   }
 }
 
@@ -88,24 +114,38 @@ export class PostingIndex {
   readonly #tier: MemoryTier
   #frozen: FrozenPostings | null = null
   #documents = new DocumentDelta()
+  #features = new FeatureDelta()
   /** Where in the tier the sets begin that are in no run and are not frozen. */
   #deltaOrdinal = 0
   #runs: readonly Run[] = []
   readonly runReader: RunReader
+  /** null where features are not indexed, or not those of all sets. */
+  readonly featureIndex: FeatureIndex | null
 
-  /** Loads the runs, fills the memory tier and rebuilds from rows what is in no run; there are so many `sets`. */
-  constructor(db: Database.Database, memoryBytes: number, sets: number) {
+  /** With the runs that are ready, and nothing else yet. */
+  constructor(db: Database.Database, memoryBytes: number, featureIndex: FeatureIndex | null) {
     this.runReader = new RunReader(db)
+    this.featureIndex = featureIndex
     this.#runs = db.prepare<[], Run>(runSql.ready).all()
-    const flushed = this.#runs.at(-1)?.lastNumber ?? 0
     this.#tier = new MemoryTier(memoryBytes)
+  }
+
+  /** Fills the memory tier and rebuilds from rows what is in no run; there are so many `sets`. */
+  load(db: Database.Database, sets: number): void {
+    const flushed = this.#runs.at(-1)?.lastNumber ?? 0
     if (sets > this.#tier.capacity) {
       const beforeNewest = db.prepare<[number], number>(documentSql.setBeforeNewest).pluck()
       this.#tier.coveredAfter = Math.min(flushed, beforeNewest.get(this.#tier.capacity) ?? 0)
     }
     this.#loadSets(db, flushed, sets)
-    for (const document of db.prepare<[number], IndexedDocument>(documentSql.documentsAfter).iterate(flushed))
-      this.addDocument(document)
+    const documents = db.prepare<[number, number], IndexedDocument>(documentSql.documentsAfter)
+    for (const document of documents.iterate(flushed, Number.MAX_SAFE_INTEGER)) this.addDocument(document)
+    this.#loadFeatures(db, flushed)
+  }
+
+  /** How many slots runs are made with. */
+  get slots(): number {
+    return this.featureIndex === null ? plainSlots : allSlots
   }
 
   /** In the order of their numbers. */
@@ -122,11 +162,17 @@ export class PostingIndex {
     return Math.max(this.#tier.endOrdinal - this.#deltaOrdinal, this.#documents.count)
   }
 
+  /** Feature postings that are in no run and not frozen, in the slot that has more. */
+  get deltaFeatures(): number {
+    return this.#features.count
+  }
+
   /** Sets the delta aside, to be written as a run, and starts a new one. */
   freezeDelta(): FrozenPostings {
-    this.#frozen = new FrozenPostings(this.#tier, this.#deltaOrdinal, this.#documents)
+    this.#frozen = new FrozenPostings(this.#tier, this.#deltaOrdinal, this.#documents, this.#features)
     this.#deltaOrdinal = this.#frozen.endOrdinal
     this.#documents = new DocumentDelta()
+    this.#features = new FeatureDelta()
     return this.#frozen
   }
 
@@ -161,6 +207,7 @@ export class PostingIndex {
     )
     // Two for one, so that the tier comes down to its capacity after each flush.
     this.#tier.evict(2 * sets.length)
+    for (const { set, features } of sets) if (features !== null) this.#features.add(set, features)
   }
 
   addDocument({ number, id, urlKey: url, site }: IndexedDocument): void {
@@ -178,6 +225,9 @@ export class PostingIndex {
   markSetGone(set: SetNumber): void {
     this.#countGone(set)
     this.#tier.markGone(set)
+    if (this.featureIndex === null) return
+    if (this.#frozen !== null && set <= this.#frozen.lastNumber) this.#frozen.features.markGone(set)
+    else this.#features.markGone(set)
   }
 
   markDocumentGone(number: DocumentNumber): void {
@@ -243,8 +293,54 @@ export class PostingIndex {
     return step.value
   }
 
+  /**
+   * Candidates of a search by features with a number greater than `after`, in increasing order: those of one part of the
+   * index after the other, until they are `limit` or the parts are exhausted, and how many postings were gone through.
+   * Postings of a part are not in the order of numbers, so that those of its lists are all read.
+   */
+  probeFeatures(
+    probe: FeatureProbe,
+    features: Features,
+    after: SetNumber,
+    limit: number,
+  ): { readonly sets: SetNumber[]; readonly postings: number; readonly frontier: SetNumber | null } {
+    const sets: SetNumber[] = []
+    let postings = 0
+    for (const { lastNumber, readRange } of this.#featureParts(features)) {
+      if (lastNumber <= after) continue
+      for (const list of probe.lists)
+        postings += readRange(list, after, (low, set) => probe.meet(list, low, set))
+      for (const set of probe.take()) {
+        if (sets.length === limit) return { sets, postings, frontier: sets.at(-1) ?? after }
+        sets.push(set)
+      }
+      const isEnd = lastNumber === Number.POSITIVE_INFINITY
+      if (!isEnd && sets.length + postings / postingsForOneSet >= limit)
+        return { sets, postings, frontier: lastNumber }
+    }
+    return { sets, postings, frontier: null }
+  }
+
   get memory(): MemoryTier {
     return this.#tier
+  }
+
+  /** Where feature postings are, in the order of the numbers that they cover. */
+  #featureParts(features: Features): FeaturePart[] {
+    const slot = featureSlot[features]
+    const parts: FeaturePart[] = this.#runs.map((run) => ({
+      lastNumber: run.lastNumber,
+      readRange: (list, after, visit) => this.runReader.readRange(run, slot, list, after, visit),
+    }))
+    const addDelta = (delta: FeatureDelta, lastNumber: number): void => {
+      parts.push({
+        lastNumber,
+        readRange: (list, after, visit) => delta.readRange(features, list, after, visit),
+      })
+    }
+    if (this.#frozen !== null) addDelta(this.#frozen.features, this.#frozen.lastNumber)
+    addDelta(this.#features, Number.POSITIVE_INFINITY)
+    return parts
   }
 
   #countGone(number: number): void {
@@ -285,6 +381,14 @@ export class PostingIndex {
       after = rows.lastNumber
     }
     this.#tier.allowEviction(this.#deltaOrdinal)
+  }
+
+  #loadFeatures(db: Database.Database, flushed: number): void {
+    const poster = this.featureIndex?.poster
+    if (poster === undefined) return
+    const rows = db.prepare<[number, number], SetWithTextRow>(documentSql.setTextsAfter)
+    for (const { set, supershingles, text } of rows.iterate(flushed, Number.MAX_SAFE_INTEGER))
+      if (supershingles !== null) this.#features.add(set, poster.postingsOf(text))
   }
 
   /** The run that covers the number, undefined where none does yet. */

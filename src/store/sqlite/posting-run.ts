@@ -9,7 +9,7 @@ import {
   postingsInBlock,
 } from './posting-block.ts'
 import { PostingFilter } from './posting-filter.ts'
-import { valueBytes } from './posting-slot.ts'
+import { lowMask, plainSlots, valueBytes } from './posting-slot.ts'
 import { postingSql } from './sql.ts'
 
 /** A sorted run: a row of `posting_run`. */
@@ -24,6 +24,11 @@ export type Run = {
 }
 
 const slotsInRun = 64
+/**
+ * Features are many, and their filters are held in memory: half of the bits still tell of 7 in 8 features that the run
+ * does not have them.
+ */
+const featureFilterShare = 0.5
 const blocksInRun = 2 ** 24
 const bytesInStart = 16
 
@@ -132,6 +137,35 @@ export class RunReader {
     }
   }
 
+  /**
+   * Calls `visit` with the low half and the number of each posting whose value is in a range of lows under one high
+   * half, and whose number is greater than `after`, by value; the range belongs to one list of the slot. Returns how
+   * many postings it went through.
+   */
+  readRange(
+    run: Run,
+    slot: number,
+    { high, low, lastLow }: { readonly high: number; readonly low: number; readonly lastLow: number },
+    after: number,
+    visit: (low: number, number: number) => void,
+  ): number {
+    const segment = this.segment(run.run, slot)
+    if (segment === null || !segment.mayHave(high, (low & lowMask(slot)) >>> 0)) return 0
+    let count = 0
+    for (let block = segment.blockFor(high, low, 0); block < segment.blockCount; block++) {
+      const reader = this.block(run, slot, segment, block)
+      for (let i = reader.find(high, low, 0); i < reader.count; i++) {
+        const otherLow = reader.low(i)
+        if (otherLow > lastLow || reader.high(i) !== high) return count
+        count++
+        const number = reader.number(i)
+        if (number > after) visit(otherLow, number)
+      }
+      if (block + 1 < segment.blockCount && segment.startsWithGreater(block + 1, high, lastLow)) return count
+    }
+    return count
+  }
+
   segment(run: number, slot: number): Segment | null {
     let segments = this.#segments.get(run)
     if (segments === undefined) {
@@ -225,7 +259,7 @@ export class RunWriter {
     this.#capacity = Math.min(postingsInBlock(shape), this.#mostInBlock)
     this.#block = new BlockWriter(shape, this.#capacity)
     this.#starts = []
-    this.#filter = new PostingFilter(postings)
+    this.#filter = new PostingFilter(slot < plainSlots ? postings : postings * featureFilterShare)
     this.#postings = 0
   }
 
@@ -244,7 +278,8 @@ export class RunWriter {
       if (block.count === this.#capacity) this.#takeBlock(block)
       next = endInBlock
     }
-    for (let i = from; i < end; i++) this.#filter.add(highs[i] as number, lows[i] as number)
+    const mask = lowMask(this.#slot)
+    for (let i = from; i < end; i++) this.#filter.add(highs[i] as number, ((lows[i] as number) & mask) >>> 0)
     this.#postings += end - from
   }
 

@@ -75,7 +75,19 @@ export const documentSql = {
       group_concat(supershingles IS NOT NULL, '') AS signed
     FROM (SELECT * FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT ?)`,
   documentsAfter: `
-    SELECT doc_no AS number, id, url_key AS urlKey, site FROM document WHERE doc_no > ? ORDER BY doc_no`,
+    SELECT doc_no AS number, id, url_key AS urlKey, site FROM document
+    WHERE doc_no > ? AND doc_no <= ? ORDER BY doc_no`,
+  /** Sets, each with the text of the first member that has one. */
+  setTextsAfter: `
+    SELECT s.set_no AS "set", s.content_hash AS contentHash, s.supershingles, s.simhash,
+      (SELECT CAST(t.text AS BLOB) FROM document d JOIN document_text t ON t.doc_no = d.doc_no
+        WHERE d.set_no = s.set_no ORDER BY d.doc_no LIMIT 1) AS text
+    FROM identity_set s WHERE s.set_no > ? AND s.set_no <= ? ORDER BY s.set_no`,
+  setText: `
+    SELECT s.set_no AS "set", s.supershingles, s.simhash,
+      (SELECT CAST(t.text AS BLOB) FROM document d JOIN document_text t ON t.doc_no = d.doc_no
+        WHERE d.set_no = s.set_no ORDER BY d.doc_no LIMIT 1) AS text
+    FROM identity_set s WHERE s.set_no = ?`,
   touch: `
     INSERT INTO setting (name, value) VALUES ('checked_at', ?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
@@ -138,4 +150,28 @@ export const snapshotSql = {
   members: 'SELECT doc_no, set_no, site FROM source.document ORDER BY doc_no',
   document: `
     SELECT id, url, site, fetched_at AS fetchedAt, created_at AS createdAt FROM main.document WHERE doc_no = ?`,
+} as const
+
+/** Statements about the exact index; a database has a few tens of thousands of frequent features at most. */
+export const featureSql = {
+  frequent: 'SELECT feature FROM frequent_feature WHERE slot = ? ORDER BY rank',
+  insertFrequent: 'INSERT INTO frequent_feature (slot, rank, feature) VALUES (?, ?, ?)',
+  deleteFrequent: 'DELETE FROM frequent_feature',
+  setting: 'SELECT value FROM setting WHERE name = ?',
+  setSetting: `
+    INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  forgetSetting: 'DELETE FROM setting WHERE name = ?',
+} as const
+
+/** Statements of a reindexing. */
+export const reindexSql = {
+  /** Until the end the database is not to be opened by anybody else. */
+  begin: `INSERT OR REPLACE INTO setting (name, value) VALUES ('reindexing', 'begun')`,
+  isBegun: `SELECT 1 FROM setting WHERE name = 'reindexing'`,
+  end: `DELETE FROM setting WHERE name = 'reindexing'`,
+  countSets: 'SELECT sets FROM total WHERE only = 1',
+  dropRuns: `UPDATE posting_run SET state = 'dropped'`,
+  setNumbersAfter: 'SELECT set_no FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT ?',
+  nthSetAfter: 'SELECT set_no FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT 1 OFFSET ?',
+  nthDocumentAfter: 'SELECT doc_no FROM document WHERE doc_no > ? ORDER BY doc_no LIMIT 1 OFFSET ?',
 } as const

@@ -1,12 +1,16 @@
 import type Database from 'better-sqlite3'
 import { DittographError } from '../../errors.ts'
+import { hasPrefixOf } from '../../join/bounds.ts'
 import type { Signature } from '../../signature/signature.ts'
+import { FeatureProbe } from '../feature-probe.ts'
 import { NumberClock } from '../number-clock.ts'
 import { signatureSlots } from '../posting.ts'
 import type {
   Candidate,
   DeleteOperation,
   DocumentRecord,
+  FeaturePage,
+  FeatureQuery,
   KeptText,
   ListQuery,
   Member,
@@ -16,15 +20,17 @@ import type {
   ScanPage,
   ScanQuery,
   SetNumber,
+  SetWithText,
   Store,
   StoreCounts,
   WriteResult,
 } from '../store.ts'
 import { busyTimeoutMs, openDatabase } from './database.ts'
 import { DocumentWriter, type Totals } from './document-writer.ts'
+import { type ExactIndexOptions, openFeatureIndex } from './feature-index.ts'
 import { Maintenance } from './maintenance.ts'
-import { PostingIndex, siteKey, urlKey } from './posting-index.ts'
-import { documentSql } from './sql.ts'
+import { type IndexedSet, PostingIndex, postingsForOneSet, siteKey, urlKey } from './posting-index.ts'
+import { documentSql, reindexSql } from './sql.ts'
 import { isBusy, toDittographError } from './sqlite-error.ts'
 
 export type SqliteStoreOptions = {
@@ -38,6 +44,10 @@ export type SqliteStoreOptions = {
   readonly indexMemoryBytes?: number
   /** Sets, or documents, whose postings are in memory only before they are written as a run. */
   readonly flushSets?: number
+  /** Prefix postings for exact searches; null (default): none. */
+  readonly exactIndex?: ExactIndexOptions | null
+  /** Feature postings of one slot in memory, as `flushSets`. */
+  readonly flushFeatures?: number
   /** Runs that are merged into one. */
   readonly fanOut?: number
   /** Postings that one step of background work writes. */
@@ -67,10 +77,28 @@ type ScannedRow = Pick<Row, 'set' | keyof Signature> & { readonly text: Buffer |
 const signatureOf = ({ supershingles, simhash }: Pick<Row, keyof Signature>): Signature | null =>
   supershingles === null || simhash === null ? null : { supershingles, simhash }
 
+const setWithTextOf = ({ set, text, ...row }: ScannedRow): SetWithText[] => {
+  const signature = signatureOf(row)
+  return signature === null ? [] : [{ set, signature, text }]
+}
+
 const recordOf = ({ urlKey: _, first, supershingles, simhash, ...row }: Row): DocumentRecord => ({
   ...row,
   identicalTo: first === row.id ? null : first,
   signature: signatureOf({ supershingles, simhash }),
+})
+
+/** The options with what was left out. */
+export const withDefaults = (options: SqliteStoreOptions): Required<SqliteStoreOptions> => ({
+  synchronous: 'full',
+  indexMemoryBytes: 512 * 2 ** 20,
+  flushSets: 131_072,
+  exactIndex: null,
+  flushFeatures: 2 ** 18,
+  fanOut: 16,
+  sliceRows: 16_384,
+  now: Date.now,
+  ...options,
 })
 
 /**
@@ -80,18 +108,15 @@ const recordOf = ({ urlKey: _, first, supershingles, simhash, ...row }: Row): Do
  * be written.
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<SqliteStore> => {
-  const { path, scheme, synchronous = 'full', now = Date.now } = options
-  const { indexMemoryBytes = 512 * 2 ** 20, flushSets = 131_072, fanOut = 16, sliceRows = 16_384 } = options
-  const { db, close } = openDatabase({ path, scheme, synchronous, now })
+  const settled = withDefaults(options)
+  const { db, close } = openDatabase(settled)
   try {
-    return new SqliteStore(db, close, {
-      synchronous,
-      indexMemoryBytes,
-      flushSets,
-      fanOut,
-      sliceRows,
-      now,
-    })
+    if (db.prepare(reindexSql.isBegun).get() !== undefined)
+      throw new DittographError(
+        'database_unusable',
+        'A reindexing of the database was interrupted: run "dittograph reindex" again',
+      )
+    return new SqliteStore(db, close, settled)
   } catch (reason) {
     close()
     throw toDittographError(reason)
@@ -115,6 +140,7 @@ export class SqliteStore implements Store {
   readonly #signatureOfSet: Database.Statement<[number], Pick<Row, keyof Signature>>
   readonly #scanWindow: Database.Statement<[number, number], { last: number | null; sets: number }>
   readonly #scanSets: Database.Statement<number[], ScannedRow>
+  readonly #setText: Database.Statement<[number], ScannedRow>
   readonly #membersAfter: Database.Statement<[number, number, number], Member>
   readonly #touch: Database.Statement<[string]>
   /** Settles when the last write handed in so far has settled. */
@@ -123,12 +149,8 @@ export class SqliteStore implements Store {
   #busySince: number | null = null
   #closed = false
 
-  constructor(
-    db: Database.Database,
-    closeDatabase: () => void,
-    options: Required<Omit<SqliteStoreOptions, 'path' | 'scheme'>>,
-  ) {
-    const { synchronous, indexMemoryBytes, flushSets, fanOut, sliceRows, now } = options
+  constructor(db: Database.Database, closeDatabase: () => void, options: Required<SqliteStoreOptions>) {
+    const { indexMemoryBytes, exactIndex, now, ...maintenance } = options
     this.#db = db
     this.#closeDatabase = closeDatabase
     this.#now = now
@@ -138,6 +160,7 @@ export class SqliteStore implements Store {
     this.#textOfId = db.prepare(documentSql.textOfId)
     this.#signatureOfSet = db.prepare(documentSql.signatureOfSet)
     this.#scanWindow = db.prepare(documentSql.scanWindow)
+    this.#setText = db.prepare(documentSql.setText)
     this.#scanSets = db.prepare(documentSql.scanSets)
     this.#membersAfter = db.prepare(documentSql.membersAfter)
     this.#touch = db.prepare(documentSql.touch)
@@ -148,12 +171,18 @@ export class SqliteStore implements Store {
     if (totals === undefined) throw new DittographError('database_unusable', 'The database lost its totals')
     const { greatestNumber, ...counted } = totals
     this.#totals = counted
-    this.#index = new PostingIndex(db, indexMemoryBytes, counted.sets)
+    this.#index = new PostingIndex(db, indexMemoryBytes, openFeatureIndex(db, exactIndex, counted.sets))
+    this.#index.load(db, counted.sets)
     this.#writer = new DocumentWriter(db, this.#index, new NumberClock(greatestNumber, now))
     const apply: DocumentWriter['apply'] = (operations) => this.#writer.apply(operations)
     this.#applyImmediately = db.transaction(apply).immediate
-    this.#maintenance = new Maintenance({ db, index: this.#index, flushSets, fanOut, sliceRows, synchronous })
+    this.#maintenance = new Maintenance({ db, index: this.#index, ...maintenance })
     this.#maintenance.wake(0)
+  }
+
+  /** Whether searches by features are answered from an index: it was asked for, and all sets are in it. */
+  get hasExactIndex(): boolean {
+    return this.#index.featureIndex !== null
   }
 
   write(operations: readonly (PutOperation | DeleteOperation)[]): Promise<readonly WriteResult[]> {
@@ -219,10 +248,7 @@ export class SqliteStore implements Store {
       const window = this.#scanWindow.get(after, setsScannedAtOnce)
       if (window === undefined || window.last === null) return { sets: [], examined: 0, frontier: null }
       const rows = this.#scanSets.all(after, window.last, minTokens, maxTokens, limit)
-      const sets = rows.flatMap(({ set, text, ...row }) => {
-        const signature = signatureOf(row)
-        return signature === null ? [] : [{ set, signature, text }]
-      })
+      const sets = rows.flatMap(setWithTextOf)
       const last = rows.length === limit ? rows.at(-1)?.set : undefined
       const isEnd = last === undefined && window.sets < setsScannedAtOnce
       return {
@@ -231,6 +257,26 @@ export class SqliteStore implements Store {
         frontier: isEnd ? null : (last ?? window.last),
       }
     })
+  }
+
+  async probeFeatures({ features, values, bounds, after, limit }: FeatureQuery): Promise<FeaturePage | null> {
+    return this.#guard(() => {
+      const index = this.#index.featureIndex
+      if (index === null || !hasPrefixOf(bounds, index.least)) return null
+      if (values.length === 0) return { sets: [], examined: 0, frontier: null }
+      const probe = new FeatureProbe(values, index.orders[features], bounds)
+      const { sets, postings, frontier } = this.#index.probeFeatures(probe, features, after, limit)
+      return { sets, examined: sets.length + postings / postingsForOneSet, frontier }
+    })
+  }
+
+  async setTexts(sets: readonly SetNumber[]): Promise<readonly SetWithText[]> {
+    return this.#guard(() =>
+      sets.flatMap((set) => {
+        const row = this.#setText.get(set)
+        return row === undefined ? [] : setWithTextOf(row)
+      }),
+    )
   }
 
   async members(sets: readonly SetNumber[], after: number, limit: number): Promise<readonly Member[]> {
@@ -298,7 +344,7 @@ export class SqliteStore implements Store {
     this.#totals.documents += added.documents
     this.#totals.sets += added.sets
     this.#totals.signedSets += added.signedSets
-    this.#maintenance.wake(operations.length)
+    this.#maintenance.wake(operations.length, featurePostingsOf(sets.values()))
     return results
   }
 
@@ -339,6 +385,13 @@ export class SqliteStore implements Store {
       throw toDittographError(reason)
     }
   }
+}
+
+const featurePostingsOf = (sets: Iterable<IndexedSet>): number => {
+  let count = 0
+  for (const { features } of sets)
+    if (features !== null) count += features.shingles.lows.length + features.tokens.lows.length
+  return count
 }
 
 const closedError = (): DittographError => new DittographError('store_busy', 'The store is closing')

@@ -106,7 +106,7 @@ describe('A database that should not be touched', () => {
       withDatabase(path, (db) => db.pragma('user_version = 999'))
       const { code, message } = await refusal(path)
       expect(code).toBe('schema_too_new')
-      expect(message).toMatch(/version 999\b.*up to 1\b/)
+      expect(message).toMatch(/version 999\b.*up to 2\b/)
       withDatabase(path, (db) => expect(db.pragma('user_version', { simple: true })).toBe(999))
     })
   })
