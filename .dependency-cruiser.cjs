@@ -20,7 +20,8 @@ const mayImport = {
     'store/sqlite/sqlite-error',
     'service',
   ],
-  http: ['service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
+  access: [],
+  http: ['access', 'service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
   ingest: ['service', 'http', 'warc'],
 }
 

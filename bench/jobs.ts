@@ -17,6 +17,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { defaultThresholds } from '../src/detect/decide.ts'
 import { JobCatalog } from '../src/job/job-catalog.ts'
+import { JobTurns } from '../src/job/job-turns.ts'
 import { Jobs } from '../src/job/jobs.ts'
 import { canonicalCriteria, type JobRequest, type JobView } from '../src/service/job-service.ts'
 import { openJobDatabase } from '../src/store/sqlite/job-database.ts'
@@ -105,6 +106,7 @@ const openJobs = (databaseFile: string): Jobs => {
     databaseFile,
     analysis: { tokenizer: 'practical', siteRule: 'public-suffix' },
     queueLimit: 10,
+    turns: new JobTurns(),
     mostResultAgeMs: Number.MAX_SAFE_INTEGER,
     mostResultBytes: 100 * 2 ** 30,
     now: Date.now,

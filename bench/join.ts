@@ -5,6 +5,10 @@
  * for each threshold how many pairs came how far and the CPU milliseconds of each (median over rounds); then PPJoin at
  * 0.8 on halves, quarters, … of the collection, with the exponent by which its time grows.
  *
+ * All three share a verification that resumes behind the prefixes and ends as soon as the threshold is out of reach. What
+ * PPJoin was first compared with is All-Pairs that merges both records of a candidate from end to end: `classic`, once a
+ * threshold.
+ *
  * The collection: features of the pages of NDJSON files (or of made ones), or with --records the words of the lines of
  * text files, without their first column (or made titles of 6 to 14 words, one in five an edited copy). `--verify` compares every join with one by counting all common features.
  *
@@ -118,6 +122,65 @@ const timed = (
   return { counts, cpuMs }
 }
 
+const overlapOf = (tokens: Uint32Array, x: number, xEnd: number, y: number, yEnd: number): number => {
+  let overlap = 0
+  while (x < xEnd && y < yEnd) {
+    const [a, b] = [tokens[x] as number, tokens[y] as number]
+    if (a === b) overlap++
+    if (a <= b) x++
+    if (b <= a) y++
+  }
+  return overlap
+}
+
+/** All-Pairs (Bayardo et al. 2007) as it is found in the comparisons of the papers: prefix and length filter, whole merges. */
+const classicAllPairs = (
+  { tokens, offsets, ids, vocabularySize }: Records,
+  threshold: string,
+): { pairs: number; cpuMs: number } => {
+  const before = cpuMicroseconds()
+  const bounds = boundsOf('jaccard', thresholdOf(threshold))
+  const offset = (record: number): number => offsets[record] as number
+  const sizeOf = (record: number): number => offset(record + 1) - offset(record)
+  const indexed = (record: number): Uint32Array =>
+    tokens.subarray(offset(record), offset(record) + bounds.indexPrefix(sizeOf(record)))
+  const starts = new Uint32Array(vocabularySize + 1)
+  for (let x = 0; x < ids.length; x++)
+    for (const token of indexed(x)) starts[token + 1] = (starts[token + 1] as number) + 1
+  for (let token = 0; token < vocabularySize; token++)
+    starts[token + 1] = (starts[token + 1] as number) + (starts[token] as number)
+  const postings = new Uint32Array(starts[vocabularySize] as number)
+  const ends = starts.slice()
+  const metBy = new Int32Array(ids.length).fill(-1)
+  let pairs = 0
+  for (let x = 0; x < ids.length; x++) {
+    const size = sizeOf(x)
+    const leastSize = bounds.minSize(size)
+    const candidates: number[] = []
+    for (const token of tokens.subarray(offset(x), offset(x) + bounds.probePrefix(size))) {
+      let first = starts[token] as number
+      const end = ends[token] as number
+      while (first < end && sizeOf(postings[first] as number) < leastSize) first++
+      starts[token] = first
+      for (let i = first; i < end; i++) {
+        const y = postings[i] as number
+        if (metBy[y] !== x) candidates.push(y)
+        metBy[y] = x
+      }
+    }
+    for (const y of candidates) {
+      const overlap = overlapOf(tokens, offset(x), offset(x + 1), offset(y), offset(y + 1))
+      if (overlap >= bounds.minOverlap(size, sizeOf(y))) pairs++
+    }
+    for (const token of indexed(x)) {
+      const end = ends[token] as number
+      postings[end] = x
+      ends[token] = end + 1
+    }
+  }
+  return { pairs, cpuMs: rounded((cpuMicroseconds() - before) / 1000) }
+}
+
 /** The smallest of the collection are not a sample of it: every n-th record is. */
 const sampled = <T>(list: readonly T[], share: number): T[] =>
   list.filter((_, i) => Math.floor((i + 1) * share) > Math.floor(i * share))
@@ -142,10 +205,15 @@ const joins = thresholds.map((threshold) => {
     throw new Error(
       `At ${threshold} there are ${expected} pairs, not ${results.map((one) => one.results).join(', ')}`,
     )
+  const classic = classicAllPairs(records, threshold)
+  if (results.some((one) => one.results !== classic.pairs))
+    throw new Error(`At ${threshold} the classic All-Pairs finds ${classic.pairs} pairs`)
   const [allPairs, ppjoin, ppjoinPlus] = results.map(({ cpuMs }) => cpuMs)
   return {
     threshold,
     results,
+    classic,
+    ppjoinTimesAsFastAsClassicAllPairs: rounded(classic.cpuMs / (ppjoin ?? 0), 2),
     ...(expected === null ? {} : { pairsByCounting: expected }),
     ppjoinTimesAsFastAsAllPairs: rounded((allPairs ?? 0) / (ppjoin ?? 0), 2),
     ppjoinPlusTimesAsFastAsPpjoin: rounded((ppjoin ?? 0) / (ppjoinPlus ?? 0), 2),

@@ -1,10 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { defaultCollection, isCollectionName } from './access/collection-name.ts'
+import type { AnalysisOptions } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
 import { JobCatalog } from './job/job-catalog.ts'
+import { JobTurns } from './job/job-turns.ts'
 import { Jobs } from './job/jobs.ts'
 import { NoJobs } from './job/no-jobs.ts'
 import { Comparison } from './service/comparison.ts'
@@ -33,24 +36,28 @@ const closingOnFailure = async <T>(store: Store, open: () => T): Promise<T> => {
 
 export type RunningServices = {
   readonly services: Services
+  /** Whether nothing goes on in the background that closing would interrupt, and nothing would be lost by it. */
+  isIdle(): boolean
   /** Waits for the writes that were handed in, then closes the store. */
   close(): Promise<void>
 }
 
+const inMemory = ':memory:'
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Jobs beside a database in a file; without one there is nothing that their threads could read. */
-const openJobs = (config: Config, { options }: Analyzer): Jobs | NoJobs => {
+const openJobs = (config: Config, analysis: AnalysisOptions, turns: JobTurns): Jobs | NoJobs => {
   const path = sqlitePathOf(config.DATABASE_URL)
-  if (path === ':memory:') return new NoJobs()
+  if (path === inMemory) return new NoJobs()
   const databaseFile = realpathSync(path)
   const directory = `${databaseFile}-jobs`
   return new Jobs({
     catalog: new JobCatalog(openJobDatabase(join(directory, 'jobs.db'), Date.now())),
     directory,
     databaseFile,
-    analysis: options,
+    analysis,
     queueLimit: config.JOB_QUEUE_LIMIT,
+    turns,
     mostResultAgeMs: config.JOB_RESULT_DAYS * dayMs,
     mostResultBytes: config.JOB_RESULTS_MB * 2 ** 20,
     now: Date.now,
@@ -87,18 +94,31 @@ const analyzerOf = (config: Config): Analyzer =>
   new Analyzer({ tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE })
 
 /**
- * Configuration -> running parts; the only place that names a store. Throws an error of the kind
- * `refused-at-start` where the database cannot be used as it is. `storeOptions`: what no setting says of the store.
+ * The configuration for one collection: `default` is the database of `DATABASE_URL`, each other one a database of its
+ * own in the directory `<database>-collections`.
+ */
+export const configOfCollection = (config: Config, collection: string): Config => {
+  const path = sqlitePathOf(config.DATABASE_URL)
+  if (collection === defaultCollection || path === inMemory) return config
+  if (!isCollectionName(collection)) throw new Error('A collection has a name that is not allowed')
+  return { ...config, DATABASE_URL: `sqlite:${join(`${path}-collections`, `${collection}.db`)}` }
+}
+
+/** What no setting says. */
+export type ServicesOptions = {
+  /** Jobs of services with the same turns run one after the other. */
+  readonly turns?: JobTurns
+  readonly storeOptions?: Partial<SqliteStoreOptions>
+}
+
+/**
+ * Configuration -> running parts of one collection; the only place that names a store. Throws an error of the kind
+ * `refused-at-start` where the database cannot be used as it is.
  */
 export const openServices = async (
   config: Config,
-  storeOptions: Partial<SqliteStoreOptions> = {},
+  { turns = new JobTurns(), storeOptions = {} }: ServicesOptions = {},
 ): Promise<RunningServices> => {
-  if (config.API_KEYS_FILE !== null)
-    throw new DittographError(
-      'invalid_configuration',
-      'API_KEYS_FILE is set, but this version has no API keys: it would serve everybody. Unset it to start.',
-    )
   const analyzer = analyzerOf(config)
   const store = await openSqliteStore({ ...storeOptionsOf(config, analyzer), ...storeOptions })
   if (config.EXACT_INDEX && !store.hasExactIndex)
@@ -116,7 +136,7 @@ export const openServices = async (
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })
-  const jobs = await closingOnFailure(store, () => openJobs(config, analyzer))
+  const jobs = await closingOnFailure(store, () => openJobs(config, analyzer.options, turns))
   const documents = new Documents({
     store,
     writes,
@@ -133,6 +153,7 @@ export const openServices = async (
       jobs,
       operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
+    isIdle: () => jobs.isIdle() && sqlitePathOf(config.DATABASE_URL) !== inMemory,
     close: async () => {
       await jobs.close()
       await writes.drain()

@@ -67,8 +67,21 @@ export const settings = {
   API_KEYS_FILE: {
     kind: 'text',
     default: null,
-    description:
-      'File of API keys; unset leaves the service open. This version refuses to start when it is set',
+    description: 'File of API keys, made with `dittograph keys add`; unset leaves the service open',
+  },
+  KEY_REQUESTS_PER_MINUTE: {
+    kind: 'integer',
+    default: 0,
+    minimum: 0,
+    maximum: 1_000_000,
+    description: 'Most requests a minute of a key that has no limit of its own; 0 is no limit',
+  },
+  OPEN_COLLECTIONS: {
+    kind: 'integer',
+    default: 8,
+    minimum: 1,
+    maximum: 1000,
+    description: 'With API keys: most collections that are open at once; they share INDEX_MEMORY_MB',
   },
   LOG_LEVEL: {
     kind: 'choice',

@@ -1,16 +1,20 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { pino } from 'pino'
+import { defaultCollection } from './access/collection-name.ts'
+import { KeyRing } from './access/key-ring.ts'
 import { type Config, loadConfig, type Setting, settings } from './config.ts'
 import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
 import type { EvaluateOptions } from './evaluate.ts'
 import { buildApp } from './http/app.ts'
 import { openapiDocument } from './http/openapi.ts'
-import type { DocumentInput, Services } from './service/service.ts'
+import { collectionOption, keysCommand } from './keys.ts'
+import type { Collections, DocumentInput } from './service/service.ts'
 
 const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
@@ -34,8 +38,9 @@ const textsOf = (options: Record<string, unknown>): Record<string, string> => {
   return texts
 }
 
-const build = (config: Config, services: Services, logger: pino.Logger | false) =>
-  buildApp(services, {
+const build = (config: Config, collections: Collections, ring: KeyRing | null, logger: pino.Logger | false) =>
+  buildApp(collections, {
+    keys: ring === null ? null : { ring, requestsPerMinute: config.KEY_REQUESTS_PER_MINUTE },
     bodyLimitBytes: config.BODY_LIMIT_BYTES,
     exactMinThreshold: config.EXACT_MIN_THRESHOLD,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
@@ -46,10 +51,25 @@ const build = (config: Config, services: Services, logger: pino.Logger | false) 
 /** For what is left to do when all connections are closed. */
 const closingTimeMs = 5000
 
+/** Nothing logs the head of a request; should an error bring one along, the key in it stays out of the log. */
+const redact = ['headers', 'req.headers', 'request.headers', 'err.headers'].map(
+  (path) => `${path}.authorization`,
+)
+
+const openKeyRing = async (config: Config, logger: pino.Logger): Promise<KeyRing | null> => {
+  if (config.API_KEYS_FILE === null) return null
+  return KeyRing.open(config.API_KEYS_FILE, {
+    onChange: (count) => logger.info({ keys: count }, 'The file of API keys has changed, and is in force'),
+    onFailure: (err) =>
+      logger.error({ err }, 'The file of API keys cannot be used: the keys before it stay in force'),
+  })
+}
+
 const serve = async (config: Config): Promise<void> => {
-  const logger = pino({ level: config.LOG_LEVEL })
-  const engine = await Engine.start(config)
-  const app = await build(config, engine.services(), logger)
+  const logger = pino({ level: config.LOG_LEVEL, redact })
+  const ring = await openKeyRing(config, logger)
+  const engine = await Engine.start(config, ring?.collections())
+  const app = await build(config, engine, ring, logger)
   engine.onFailure((err) => {
     logger.fatal({ err }, 'The engine ended')
     process.exit(1)
@@ -68,6 +88,7 @@ const serve = async (config: Config): Promise<void> => {
     const cutOff = setTimeout(() => app.server.closeAllConnections(), config.SHUTDOWN_TIMEOUT_MS)
     await app.close()
     clearTimeout(cutOff)
+    ring?.close()
     await engine.close()
   })
   for (const { address, port, family } of app.addresses() as AddressInfo[]) {
@@ -81,7 +102,8 @@ const printOpenapi = async (): Promise<void> => {
   const { openServices } = await import('./compose.ts')
   const config = loadConfig({ DATABASE_URL: 'sqlite::memory:' })
   const { services, close } = await openServices(config)
-  const app = await build(config, services, false)
+  const only: Collections = { services: () => services, ready: () => services.operations.ready() }
+  const app = await build(config, only, null, false)
   await app.ready()
   process.stdout.write(`${JSON.stringify(openapiDocument(app), null, 2)}\n`)
   await app.close()
@@ -90,10 +112,15 @@ const printOpenapi = async (): Promise<void> => {
 
 const progressPauseMs = 10_000
 
-const runReindex = async (config: Config): Promise<void> => {
-  const { reindex } = await import('./compose.ts')
+type ReindexOptions = { readonly collection?: string }
+
+const runReindex = async (
+  config: Config,
+  { collection = defaultCollection }: ReindexOptions,
+): Promise<void> => {
+  const { configOfCollection, reindex } = await import('./compose.ts')
   let told = performance.now()
-  const sets = await reindex(config, (done, all) => {
+  const sets = await reindex(configOfCollection(config, collection), (done, all) => {
     if (performance.now() - told < progressPauseMs) return
     told = performance.now()
     process.stdout.write(`${done} of ${all} sets of equal pages\n`)
@@ -105,10 +132,14 @@ const program = new Command('dittograph')
   .description('Near-duplicate detection for web pages as a service')
   .version(version)
 
-const addCommand = (name: string, description: string, run: (config: Config) => Promise<void>): void => {
+const addCommand = <Options extends object>(
+  name: string,
+  description: string,
+  run: (config: Config, options: Options) => Promise<void>,
+): Command => {
   const command = program.command(name).description(description)
   for (const [setting, kind] of Object.entries<Setting>(settings)) command.addOption(optionOf(setting, kind))
-  command.action((options) => run(loadConfig(textsOf(options))))
+  return command.action((options) => run(loadConfig(textsOf(options)), options))
 }
 
 addCommand('serve', 'Start the service', serve)
@@ -116,7 +147,7 @@ addCommand(
   'reindex',
   'Make all postings of a database again, and the exact index with EXACT_INDEX=true; the service must be stopped',
   runReindex,
-)
+).addOption(collectionOption('reindex this collection instead of DATABASE_URL itself'))
 
 /** Settings that matter to whoever fills a database. */
 const ingestSettings = [
@@ -125,6 +156,8 @@ const ingestSettings = [
   'TOKENIZER',
   'SITE_RULE',
   'KEEP_TEXT',
+  'EXACT_INDEX',
+  'EXACT_MIN_THRESHOLD',
   'SYNCHRONOUS',
   'INDEX_MEMORY_MB',
 ] as const
@@ -133,11 +166,21 @@ const ingestExitCodes = `
 Exit codes: 0 all was stored; 2 documents failed or the input is damaged, as the table says;
 1 the run could not begin or broke off, and with --resume FILE can be taken up again.`
 
+/** The key for the service that `--url` names; not from the command line, which every user of the machine can read. */
+const apiKeyOf = async (file: string | undefined): Promise<string | null> => {
+  if (file === undefined) return process.env.DITTOGRAPH_API_KEY ?? null
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (cause) {
+    throw new DittographError('invalid_configuration', `${file} cannot be read`, { cause })
+  }
+}
+
 const runIngest = async (path: string, options: Record<string, string | undefined>): Promise<void> => {
   // Only here: the service needs none of it.
   const { ingest } = await import('./ingest/ingest.ts')
   const { storeRemotely } = await import('./ingest/remote-documents.ts')
-  const { url, resume = null } = options
+  const { url, resume = null, collection = defaultCollection, apiKeyFile } = options
   const config = loadConfig(textsOf(options))
   if (path === '-' && resume !== null)
     throw new DittographError(
@@ -149,12 +192,17 @@ const runIngest = async (path: string, options: Record<string, string | undefine
       'invalid_configuration',
       '--url must be that of a service, such as http://127.0.0.1:8080',
     )
+  if (url !== undefined && options.collection !== undefined)
+    throw new DittographError(
+      'invalid_configuration',
+      '--collection is for the database itself: with --url the key says which collection it is',
+    )
   const common = { path, limitBytes: config.BODY_LIMIT_BYTES, resumeFile: resume }
-  const engine = url === undefined ? await startToFill(config) : null
+  const engine = url === undefined ? await startToFill(config, collection) : null
   const store =
     engine === null
-      ? storeRemotely(url ?? '')
-      : (inputs: readonly DocumentInput[]) => engine.services().documents.store(inputs, null)
+      ? storeRemotely(url ?? '', await apiKeyOf(apiKeyFile))
+      : (inputs: readonly DocumentInput[]) => engine.services(collection).documents.store(inputs, null)
   try {
     if (!(await ingest({ ...common, store }))) process.exitCode = 2
   } finally {
@@ -162,9 +210,9 @@ const runIngest = async (path: string, options: Record<string, string | undefine
   }
 }
 
-const startToFill = async (config: Config): Promise<Engine> => {
+const startToFill = async (config: Config, collection: string): Promise<Engine> => {
   try {
-    return await Engine.start(config)
+    return await Engine.start(config, [collection])
   } catch (cause) {
     if (!(cause instanceof DittographError) || cause.code !== 'database_unusable') throw cause
     const detail = `${cause.message}. To fill the database of a running service, name it: --url http://127.0.0.1:8080`
@@ -177,6 +225,11 @@ const ingestCommand = program
   .description('Store the pages of WARC, ARC, NDJSON or HTML files in the database, or by a running service')
   .argument('<path>', 'a file, a directory, or - for the standard input')
   .option('--url <url>', 'send them to the service that runs there')
+  .option(
+    '--api-key-file <file>',
+    'holds the API key for that service, which else is taken from the environment (DITTOGRAPH_API_KEY)',
+  )
+  .addOption(collectionOption('fill this collection instead of DATABASE_URL itself'))
   .option('--resume <file>', 'keep in this file how far the run is, and go on from there')
   .addHelpText('after', ingestExitCodes)
 for (const name of ingestSettings) ingestCommand.addOption(optionOf(name, settings[name]))
@@ -218,6 +271,8 @@ program
   .option('--title <text>', 'heading of the report', 'Evaluation on labelled pairs')
   .option('--out <directory>', 'write report.md, its plots and numbers.json there')
   .action(evaluateFromOptions)
+
+program.addCommand(keysCommand())
 
 program.command('openapi').description('Print the OpenAPI document').action(printOpenapi)
 

@@ -54,7 +54,7 @@ describe('the built program', () => {
     expect(await readFile(path, 'utf8')).toBe(stdout)
   })
 
-  test('refuses to start, with exit code 1 and the reason, under another scheme or with keys that it cannot check', async () => {
+  test('refuses to start, with exit code 1 and the reason, under another scheme or without the file of keys that is set', async () => {
     await (await start()).stop()
     await expect(start({ TOKENIZER: 'literal' })).rejects.toThrow(/ended with code 1:\n.*another scheme/s)
     await expect(start({ API_KEYS_FILE: 'keys.json' })).rejects.toThrow(

@@ -1,17 +1,20 @@
 import { Worker } from 'node:worker_threads'
+import { defaultCollection } from '../access/collection-name.ts'
 import type { Config } from '../config.ts'
 import { DittographError } from '../errors.ts'
-import type { Services } from '../service/service.ts'
+import type { Collections, Services } from '../service/service.ts'
 import { Outbox } from './outbox.ts'
 import { PageMemory, type SharedRange } from './page-memory.ts'
 import {
   type Answer,
   type Call,
+  type CollectionMethods,
   type EngineData,
   type EngineMethods,
   type MethodName,
   received,
   takePageBytes,
+  type WholeMethods,
 } from './protocol.ts'
 
 /** Node runs threads from JavaScript only: where this is TypeScript, in the tests, the thread is the built one. */
@@ -35,7 +38,7 @@ type Waiting = {
  * The engine (services and store) in a thread of its own, so that the thread that speaks HTTP stays free. Calls
  * of one turn of the event loop cross together, and so do the answers.
  */
-export class Engine {
+export class Engine implements Collections {
   readonly #worker: Worker
   readonly #memory: PageMemory
   readonly #waiting = new Map<number, Waiting>()
@@ -50,10 +53,13 @@ export class Engine {
     worker.on('message', (answers: readonly Answer[]) => this.#receive(answers))
   }
 
-  /** Opens the store in a new thread. Rejects with the reason where it cannot be opened. */
-  static start(config: Config): Promise<Engine> {
+  /**
+   * Opens collections, as many of them as may be open, in a new thread. Rejects with the reason where one of them
+   * cannot be opened.
+   */
+  static start(config: Config, collections: readonly string[] = [defaultCollection]): Promise<Engine> {
     const memory = new PageMemory()
-    const data: EngineData<Config> = { config, sharedMemory: memory.buffer }
+    const data: EngineData<Config> = { config, collections, sharedMemory: memory.buffer }
     const worker = new Worker(threadFile, { workerData: data })
     return new Promise((resolve, reject) => {
       worker.once('error', reject)
@@ -64,38 +70,44 @@ export class Engine {
     })
   }
 
-  /** What the engine does, as the services that it does it by. */
-  services(): Services {
+  /** What the engine does for a collection, as the services that it does it by. See `Collections`. */
+  services(collection: string = defaultCollection): Services {
+    const call = <M extends keyof CollectionMethods>(method: M, ...args: Parameters<CollectionMethods[M]>) =>
+      this.#call(collection, method, args)
     return {
       documents: {
-        store: (inputs, duplicates) => this.#call('store', inputs, duplicates),
-        get: (id) => this.#call('get', id),
-        text: (id) => this.#call('text', id),
-        delete: (id) => this.#call('delete', id),
-        list: (query) => this.#call('list', query),
+        store: (inputs, duplicates) => call('store', inputs, duplicates),
+        get: (id) => call('get', id),
+        text: (id) => call('text', id),
+        delete: (id) => call('delete', id),
+        list: (query) => call('list', query),
       },
       nearDuplicates: {
-        ofDocument: (id, options) => this.#call('duplicatesOfDocument', id, options),
-        ofPage: (page, options) => this.#call('duplicatesOfPage', page, options),
+        ofDocument: (id, options) => call('duplicatesOfDocument', id, options),
+        ofPage: (page, options) => call('duplicatesOfPage', page, options),
       },
       comparison: {
-        ofDocuments: (a, b) => this.#call('compareDocuments', a, b),
-        ofPages: (a, b) => this.#call('comparePages', a, b),
-        analyze: (page) => this.#call('analyze', page),
+        ofDocuments: (a, b) => call('compareDocuments', a, b),
+        ofPages: (a, b) => call('comparePages', a, b),
+        analyze: (page) => call('analyze', page),
       },
       jobs: {
-        create: (request) => this.#call('createJob', request),
-        get: (id) => this.#call('getJob', id),
-        list: (query) => this.#call('listJobs', query),
-        delete: (id) => this.#call('deleteJob', id),
-        pairs: (id, query) => this.#call('pairsOfJob', id, query),
-        clusters: (id, query) => this.#call('clustersOfJob', id, query),
+        create: (request) => call('createJob', request),
+        get: (id) => call('getJob', id),
+        list: (query) => call('listJobs', query),
+        delete: (id) => call('deleteJob', id),
+        pairs: (id, query) => call('pairsOfJob', id, query),
+        clusters: (id, query) => call('clustersOfJob', id, query),
       },
       operations: {
-        ready: () => this.#call('ready'),
-        renderMetrics: () => this.#call('renderMetrics'),
+        ready: () => call('ready'),
+        renderMetrics: () => call('renderMetrics'),
       },
     }
+  }
+
+  ready(): Promise<void> {
+    return this.#callWhole('allReady')
   }
 
   /** Calls back when the thread ends by itself, which it never should. */
@@ -105,13 +117,18 @@ export class Engine {
 
   /** Ends the thread after what was handed in is done and the store is closed. */
   async close(): Promise<void> {
-    await this.#call('close')
+    await this.#callWhole('close')
     await this.#worker.terminate()
   }
 
+  #callWhole(method: keyof WholeMethods): Promise<void> {
+    return this.#call(null, method, [])
+  }
+
   #call<M extends MethodName>(
+    collection: string | null,
     method: M,
-    ...args: Parameters<EngineMethods[M]>
+    args: Parameters<EngineMethods[M]>,
   ): ReturnType<EngineMethods[M]> {
     const taken = takePageBytes(method, args)
     const bytes = taken.parts.reduce((sum, part) => sum + part.byteLength, 0)
@@ -130,7 +147,7 @@ export class Engine {
       const pageBytes = bytes === 0 ? 0 : (shared?.start ?? new Uint8Array(Buffer.concat(taken.parts)))
       // A commit to disk takes longer than that.
       const canWait = method === 'store'
-      this.#outbox.add({ call, method, args: taken.args, pageBytes }, canWait)
+      this.#outbox.add({ call, collection, method, args: taken.args, pageBytes }, canWait)
     })
     return answer as ReturnType<EngineMethods[M]>
   }

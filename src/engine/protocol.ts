@@ -8,8 +8,8 @@ import type {
   NearDuplicateService,
 } from '../service/service.ts'
 
-/** Everything that the engine can be asked for, by the name under which it goes between the threads. */
-export type EngineMethods = {
+/** Everything that a collection can be asked for, by the name under which it goes between the threads. */
+export type CollectionMethods = {
   readonly store: DocumentService['store']
   readonly get: DocumentService['get']
   readonly text: DocumentService['text']
@@ -28,13 +28,21 @@ export type EngineMethods = {
   readonly clustersOfJob: JobService['clusters']
   readonly ready: () => Promise<void>
   readonly renderMetrics: () => Promise<string>
+}
+
+/** What it can be asked for as a whole. */
+export type WholeMethods = {
+  readonly allReady: () => Promise<void>
   readonly close: () => Promise<void>
 }
+export type EngineMethods = CollectionMethods & WholeMethods
 export type MethodName = keyof EngineMethods
 
 /** All calls, or all answers, of one turn of the event loop go over the port together. */
 export type Call = {
   readonly call: number
+  /** Name of the collection; null for what the engine does as a whole. */
+  readonly collection: string | null
   readonly method: MethodName
   /** As the method takes them, but for the bytes of pages: in their place stands an `Extract`. */
   readonly args: readonly unknown[]
@@ -49,7 +57,12 @@ export type Answer =
 type Extract = { readonly offset: number; readonly length: number }
 
 /** What a thread gets to know at its start. */
-export type EngineData<Config> = { readonly config: Config; readonly sharedMemory: SharedArrayBuffer }
+export type EngineData<Config> = {
+  readonly config: Config
+  /** Collections to open before anything else. */
+  readonly collections: readonly string[]
+  readonly sharedMemory: SharedArrayBuffer
+}
 
 /** `args` with another page in the place of each. */
 const mapPages = (

@@ -11,12 +11,12 @@ import {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { DittographError } from '../errors.ts'
-import type { Services } from '../service/service.ts'
+import type { Collections } from '../service/service.ts'
+import { Access, type KeyOptions } from './access.ts'
 import { AnswerMemory } from './answer-memory.ts'
 import { DocumentReader } from './document-reader.ts'
 import { registerOpenapi } from './openapi.ts'
 import { type ProblemCode, problemHeaders, problemOf, problemOfError } from './problem.ts'
-import { RequestMetrics } from './request-metrics.ts'
 import { comparisonRoutes } from './route/comparison.ts'
 import { documentRoutes } from './route/documents.ts'
 import { jobRoutes } from './route/jobs.ts'
@@ -33,6 +33,8 @@ export type AppOptions = {
   readonly requestTimeoutMs: number
   /** Least threshold of an exact measure, the overlap apart. */
   readonly exactMinThreshold: number
+  /** Who may use which collection; null: everybody the only one. */
+  readonly keys: KeyOptions | null
   readonly logger: Logger | false
   readonly version: string
 }
@@ -112,12 +114,12 @@ class RequestLog extends LogController {
 }
 
 /**
- * The HTTP application over the services. It does not listen, and does not close the services. Every way to
+ * The HTTP application over the collections. It does not listen, and does not close them. Every way to
  * fail is answered as application/problem+json, those that Node finds before there is a request included.
  */
-export const buildApp = async (services: Services, options: AppOptions): Promise<FastifyInstance> => {
+export const buildApp = async (collections: Collections, options: AppOptions): Promise<FastifyInstance> => {
   const reader = new DocumentReader(options.bodyLimitBytes)
-  const metrics = new RequestMetrics()
+  const access = new Access(collections, options.keys)
   const answerMemory = new AnswerMemory()
   /** The answer under way on each connection, or the last one. */
   const answers = new WeakMap<Duplex, ServerResponse>()
@@ -127,7 +129,8 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
     const route = request.routeOptions.url ?? 'none'
     const status = reply.statusCode
     const milliseconds = reply.elapsedTime
-    metrics.observe(route, method, status, milliseconds / 1000)
+    if (access.isAdmitted(request))
+      access.metricsOf(request).observe(route, method, status, milliseconds / 1000)
     request.log.debug({ route, method, status, milliseconds }, 'A request was answered')
   }
 
@@ -150,7 +153,7 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => observeAnswer(request, reply)) // here Fastify runs no hooks
       reply.headers(answerHeaders(request.id))
-      sendProblem(reply, problemOfError(error, request.id))
+      sendProblem(reply, access.admit(request, reply) ?? problemOfError(error, request.id))
     },
     clientErrorHandler: (error, socket) => {
       const answer = answers.get(socket)
@@ -180,6 +183,8 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   app.addHook('onRequest', async (request, reply) => {
     answers.set(request.raw.socket, reply.raw)
     reply.headers(answerHeaders(request.id))
+    const refusal = access.admit(request, reply)
+    if (refusal !== null) return sendProblem(reply, refusal)
     checkTarget(request)
   })
   app.addHook('onRequest', async () => answerMemory.check())
@@ -216,10 +221,10 @@ export const buildApp = async (services: Services, options: AppOptions): Promise
   })
 
   await registerOpenapi(app, options.version)
-  await app.register(documentRoutes(services.documents, reader, options.exactMinThreshold))
-  await app.register(nearDuplicateRoutes(services.nearDuplicates, reader, options.exactMinThreshold))
-  await app.register(comparisonRoutes(services.comparison, reader))
-  await app.register(jobRoutes(services.jobs, reader, options.exactMinThreshold))
-  await app.register(operationRoutes(services.operations, metrics))
+  await app.register(documentRoutes(access.servicesOf, reader, options.exactMinThreshold))
+  await app.register(nearDuplicateRoutes(access.servicesOf, reader, options.exactMinThreshold))
+  await app.register(comparisonRoutes(access.servicesOf, reader))
+  await app.register(jobRoutes(access.servicesOf, reader, options.exactMinThreshold))
+  await app.register(operationRoutes(collections, access))
   return app
 }

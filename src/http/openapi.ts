@@ -49,12 +49,25 @@ const tags = [
   { name: 'service', description: 'Health, metrics and documentation' },
 ]
 
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An API key, made with `dittograph keys add`. It opens one collection. Where the service has no keys ' +
+      '(API_KEYS_FILE is not set), every request is let in without.',
+  },
+} as const
+
+/** Where the document can be read by people. */
+export const documentationPath = '/docs'
+
 // The UI sets styles from its scripts; everything else it loads comes from this service.
 const uiContentSecurityPolicy =
   "default-src 'none'; connect-src 'self'; font-src 'self'; img-src 'self' data:; script-src 'self'; " +
   "style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-/** Collects the routes registered from now on into the OpenAPI document, and shows it at /docs. */
+/** Collects the routes registered from now on into the OpenAPI document, and shows it to people. */
 export const registerOpenapi = async (app: FastifyInstance, version: string): Promise<void> => {
   for (const schema of components) app.addSchema(schema)
   await app.register(fastifySwagger, {
@@ -64,12 +77,14 @@ export const registerOpenapi = async (app: FastifyInstance, version: string): Pr
         title: 'Dittograph',
         description:
           'Near-duplicate detection for web pages. Every error is answered as application/problem+json; every ' +
-          'answer carries x-request-id. Bodies may be sent with Content-Encoding gzip, deflate or br.',
+          'answer carries x-request-id. A service with API keys lets no request in without one, those about its health ' +
+          'apart, and a key opens one collection: nothing of another shows. Bodies may be sent with Content-Encoding gzip, deflate or br.',
         version,
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'This service' }],
-      security: [],
+      components: { securitySchemes },
+      security: [{ bearer: [] }],
       tags,
     },
     refResolver: {
@@ -78,7 +93,7 @@ export const registerOpenapi = async (app: FastifyInstance, version: string): Pr
     },
   })
   await app.register(fastifySwaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: documentationPath,
     staticCSP: uiContentSecurityPolicy,
     uiConfig: { deepLinking: true, validatorUrl: null },
   })

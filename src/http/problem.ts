@@ -21,8 +21,10 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
 
 /** Problems that only HTTP knows: no service throws them. */
 const protocolProblems = {
+  unauthorized: { status: 401, title: 'An API key is needed' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
+  rate_limited: { status: 429, title: 'Too many requests' },
   header_too_large: { status: 431, title: 'The head of the request is too large' },
   internal_error: { status: 500, title: 'The service failed' },
 } as const
@@ -60,8 +62,13 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   overloaded: 'Too many bodies are in memory at this moment. Try again after the time in Retry-After.',
   store_busy: 'The store is held by somebody else for too long. Try again after the time in Retry-After.',
   store_full: 'The disk is full. Queries are still answered; storing works again when there is space.',
+  unauthorized:
+    'The service has API keys, and the request came with none, or with one that is not known or was revoked. Send ' +
+    'it as `Authorization: Bearer KEY`.',
   method_not_allowed: 'The path exists, but not with this method. `Allow` lists those it has.',
   request_timeout: 'The head or the body of the request took longer than REQUEST_TIMEOUT_MS to arrive.',
+  rate_limited:
+    'The key has sent more requests in the last minute than it may. Try again after the time in Retry-After.',
   header_too_large: 'The request line and the headers together are larger than the service reads.',
   internal_error:
     'The service made a mistake. The log has the cause under the request id, which `instance` names.',

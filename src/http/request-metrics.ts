@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
 /**
- * Metrics of the process and of its requests. Labels are bounded: route templates (never paths), methods and
+ * Metrics of requests, and where wanted of the process. Labels are bounded: route templates (never paths), methods and
  * status codes.
  */
 export class RequestMetrics {
@@ -9,9 +9,9 @@ export class RequestMetrics {
   readonly #registry = new Registry()
   readonly #requests: Histogram
 
-  constructor() {
+  constructor({ ofProcess }: { readonly ofProcess: boolean }) {
     this.contentType = this.#registry.contentType
-    collectDefaultMetrics({ register: this.#registry })
+    if (ofProcess) collectDefaultMetrics({ register: this.#registry })
     this.#requests = new Histogram({
       name: 'dittograph_request_seconds',
       help: 'Time from the head of a request to the end of its answer',

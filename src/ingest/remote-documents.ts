@@ -35,10 +35,10 @@ const resultOf = (answer: Answer): StoredDocument | DittographError => {
 
 /**
  * Stores documents by a service that is running: the same results as its own `store`. A service that is
- * overloaded is asked again, up to 60 times. Throws `invalid_configuration` where nobody answers as one.
+ * overloaded, or has had too many requests by this key, is asked again, up to 60 times. Throws `invalid_configuration` where nobody answers as one.
  */
 export const storeRemotely =
-  (service: string) =>
+  (service: string, apiKey: string | null) =>
   async (inputs: readonly DocumentInput[]): Promise<readonly (StoredDocument | DittographError)[]> => {
     const target = new URL('documents', service.endsWith('/') ? service : `${service}/`)
     const body = inputs.map((input) => `${lineOf(input)}\n`).join('')
@@ -48,17 +48,22 @@ export const storeRemotely =
       let response: Response
       let text: string
       try {
-        const headers = { 'content-type': 'application/x-ndjson' }
+        const headers = {
+          'content-type': 'application/x-ndjson',
+          ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+        }
         response = await fetch(target, { method: 'POST', headers, body })
         text = await response.text()
       } catch (cause) {
         throw refuse('the service does not answer', cause)
       }
-      if (response.status === 503 && attempt < mostAttempts) {
+      if ([429, 503].includes(response.status) && attempt < mostAttempts) {
         const seconds = Number(response.headers.get('retry-after') ?? 1)
         await setTimeout(Math.min(longestWaitMs, 1000 * (Number.isFinite(seconds) ? seconds : 1)))
         continue
       }
+      if (response.status === 401)
+        throw refuse('the service needs an API key that it knows: set DITTOGRAPH_API_KEY, or --api-key-file')
       if (response.status !== 200) throw refuse(`the service answered with status ${response.status}`)
       const lines = text.trimEnd().split('\n')
       if (lines.length !== inputs.length + 1) throw refuse('the answer of the service broke off')

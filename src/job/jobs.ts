@@ -17,6 +17,7 @@ import type {
 import { ClusterReader } from './cluster-reader.ts'
 import type { JobCatalog, JobRecord } from './job-catalog.ts'
 import type { JobMessage, JobTask } from './job-task.ts'
+import type { JobTurns } from './job-turns.ts'
 import { firstPosition, JoinReader } from './join-reader.ts'
 
 /** Node runs threads from JavaScript only: where this is TypeScript, in the tests, the thread is the built one. */
@@ -32,6 +33,8 @@ export type JobsOptions = {
   readonly databaseFile: string
   readonly analysis: AnalysisOptions
   readonly queueLimit: number
+  /** Shared with the jobs of other collections. */
+  readonly turns: JobTurns
   readonly mostResultAgeMs: number
   readonly mostResultBytes: number
   /** Milliseconds since 1970. */
@@ -49,7 +52,7 @@ const resultSuffix = '.result'
 type Running = { readonly worker: Worker; readonly id: string; share: number }
 
 /**
- * Jobs, one at a time, each in a thread of its own. Its record and its result lie in a directory beside the database, so
+ * The jobs of a collection, one at a time, each in a thread of its own. Its record and its result lie in a directory beside the database, so
  * that jobs never write to the database. A job that a restart interrupts starts again from the beginning.
  */
 export class Jobs implements JobService {
@@ -58,6 +61,7 @@ export class Jobs implements JobService {
   readonly #removal: NodeJS.Timeout
   /** Open results, the one that was used last at the end. */
   readonly #readers = new Map<string, JoinReader | ClusterReader>()
+  readonly #tryToStart = (): void => this.#persistently(() => this.#startNext())
   #running: Running | null = null
   #isClosed = false
 
@@ -121,6 +125,7 @@ export class Jobs implements JobService {
     const terminated = worker.terminate()
     this.#persistently(() => this.#finish(record, 'cancelled', {}))
     await terminated
+    this.#options.turns.giveBack()
     this.#persistently(() => {
       this.#removeFiles(id)
       this.#startNext()
@@ -156,6 +161,11 @@ export class Jobs implements JobService {
     return { clusters, nextCursor: next === null ? null : encodeCursor(query, [next]) }
   }
 
+  /** Whether no job is queued or running. */
+  isIdle(): boolean {
+    return this.#running === null && this.#catalog.inState('queued').length === 0
+  }
+
   /** Ends the thread. The job that ran in it starts again with the service. */
   async close(): Promise<void> {
     if (this.#isClosed) return
@@ -165,6 +175,7 @@ export class Jobs implements JobService {
     this.#running = null
     if (running !== null) {
       await running.worker.terminate()
+      this.#options.turns.giveBack()
       const record = this.#record(running.id)
       this.#catalog.put({ ...record, state: 'queued', attempts: record.attempts - 1 })
     }
@@ -234,14 +245,20 @@ export class Jobs implements JobService {
         this.#finish(next, 'failed', { reason: `The join is ${joined?.state ?? 'removed'}` })
         continue
       }
+      if (!this.#options.turns.take(this.#tryToStart)) return
       const record: JobRecord = {
         ...next,
         state: 'running',
         attempts: next.attempts + 1,
         startedAt: this.#options.now(),
       }
-      this.#catalog.put(record)
-      this.#run(record, joined === null ? null : this.#resultFile(joined.id))
+      try {
+        this.#catalog.put(record)
+        this.#run(record, joined === null ? null : this.#resultFile(joined.id))
+      } catch (reason) {
+        this.#options.turns.giveBack()
+        throw reason
+      }
     }
   }
 
@@ -264,6 +281,7 @@ export class Jobs implements JobService {
     const end = (state: JobState, outcome: Pick<Partial<JobRecord>, 'result' | 'reason'>) => {
       if (this.#running !== running) return
       this.#running = null
+      this.#options.turns.giveBack()
       this.#persistently(() => {
         this.#finish(record, state, outcome)
         this.#removeOld(id)

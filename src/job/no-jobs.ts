@@ -17,5 +17,9 @@ export class NoJobs implements JobService {
   pairs = refuse
   clusters = refuse
 
+  isIdle(): boolean {
+    return true
+  }
+
   async close(): Promise<void> {}
 }

@@ -134,16 +134,25 @@ export interface ComparisonService {
   ofPages(a: PageInput, b: PageInput): Promise<ComparisonView>
   analyze(page: PageInput): Promise<AnalysisView>
 }
-export interface Operations {
+interface Operations {
   /** Resolves where documents can be stored and found; rejects with the reason. */
   ready(): Promise<void>
   /** What is stored and how long the stages take, in the text format of Prometheus. */
   renderMetrics(): Promise<string>
 }
+/** Everything that is done with one collection of documents. */
 export type Services = {
   documents: DocumentService
   nearDuplicates: NearDuplicateService
   comparison: ComparisonService
   jobs: JobService
   operations: Operations
+}
+
+/** Collections that share nothing but the process: a document, a job or a figure of one never shows in another. */
+export interface Collections {
+  /** The services of a collection. The first call of one opens it where it is not open, and creates it where it is new. */
+  services(collection: string): Services
+  /** Resolves where documents can be stored in all that are open; rejects with the reason. */
+  ready(): Promise<void>
 }

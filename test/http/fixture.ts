@@ -6,7 +6,7 @@ import { DittographError } from '../../src/errors.ts'
 import { type AppOptions, buildApp } from '../../src/http/app.ts'
 import type { DocumentInput, DuplicatesOptions, Services } from '../../src/service/service.ts'
 import { toDittographError } from '../../src/store/sqlite/sqlite-error.ts'
-import { openInMemory } from '../fixture/services.ts'
+import { only, openInMemory } from '../fixture/services.ts'
 
 /** What the HTTP layer handed to the services, in order. */
 type Calls = {
@@ -108,7 +108,8 @@ export const recordingApp = async (
 ): Promise<RecordingApp> => {
   const { settings = {}, ...options } = changes
   const recording = await recordingServices(settings)
-  const app = await buildApp(recording.services, {
+  const app = await buildApp(only(recording.services), {
+    keys: null,
     bodyLimitBytes,
     exactMinThreshold: 0.5,
     requestTimeoutMs: 60_000,

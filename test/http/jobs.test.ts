@@ -8,7 +8,7 @@ import type { RunningServices } from '../../src/compose.ts'
 import { buildApp } from '../../src/http/app.ts'
 import type { JobView, PairItem } from '../../src/service/job-service.ts'
 import { ended, openInDirectory } from '../fixture/jobs.ts'
-import { storeAll, textInput } from '../fixture/services.ts'
+import { only, storeAll, textInput } from '../fixture/services.ts'
 import { fillSlowCollection } from '../fixture/slow-collection.ts'
 import { temporaryDirectory } from '../store/sqlite/temporary.ts'
 import { listen } from './fixture.ts'
@@ -22,6 +22,7 @@ const appOptions = {
   bodyLimitBytes: 64 * 1024,
   requestTimeoutMs: 60_000,
   exactMinThreshold: 0.5,
+  keys: null,
   logger: false,
   version: '0.0.0',
 } as const
@@ -32,7 +33,7 @@ beforeAll(async () => {
     running,
     Array.from({ length: documents }, (_, i) => textInput(`page-${i}`, 'the same words on every page')),
   )
-  app = await buildApp(running.services, appOptions)
+  app = await buildApp(only(running.services), appOptions)
   port = await listen(app)
 }, 60_000)
 afterAll(async () => {
@@ -145,7 +146,7 @@ describe('GET /jobs/{id}/pairs', () => {
     const { jobs } = running.services
     let pages = 0
     const counting = await buildApp(
-      {
+      only({
         ...running.services,
         jobs: {
           create: (body) => jobs.create(body),
@@ -160,7 +161,7 @@ describe('GET /jobs/{id}/pairs', () => {
             return { pairs, nextCursor: 'more' }
           },
         },
-      },
+      }),
       appOptions,
     )
     const outgoing = request({
@@ -252,7 +253,7 @@ describe('GET /jobs/{id}/events', () => {
   })
 
   test('does not keep the application from closing', async () => {
-    const other = await buildApp(running.services, appOptions)
+    const other = await buildApp(only(running.services), appOptions)
     const otherPort = await listen(other)
     const { id } = (await post(slow)).json()
     const answer = await fetch(`http://127.0.0.1:${otherPort}/jobs/${id}/events`)

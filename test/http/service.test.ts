@@ -6,14 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RunningServices } from '../../src/compose.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { editWords, htmlPage, randomWords, seededRandom } from '../fixture/pages.ts'
-import { openInMemory, options } from '../fixture/services.ts'
+import { only, openInMemory, options } from '../fixture/services.ts'
 import { temporaryDirectory } from '../store/sqlite/temporary.ts'
 
 let running: RunningServices
 let app: FastifyInstance
 const start = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
   running = await openInMemory(settings)
-  app = await buildApp(running.services, {
+  app = await buildApp(only(running.services), {
+    keys: null,
     bodyLimitBytes: 2 ** 20,
     exactMinThreshold: 0.5,
     requestTimeoutMs: 60_000,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openServices, type RunningServices } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { JobCatalog } from '../../src/job/job-catalog.ts'
+import { JobTurns } from '../../src/job/job-turns.ts'
 import { Jobs, type JobsOptions } from '../../src/job/jobs.ts'
 import { encodeCursor } from '../../src/service/cursor.ts'
 import type { JobState, JobView } from '../../src/service/job-service.ts'
@@ -200,6 +201,7 @@ describe('old jobs', () => {
       databaseFile: join(directory, 'test.db'),
       analysis: { tokenizer: 'practical', siteRule: 'public-suffix' },
       queueLimit: 10,
+      turns: new JobTurns(),
       mostResultAgeMs: 1000,
       mostResultBytes: 2 ** 30,
       now: () => 0,

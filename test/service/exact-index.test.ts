@@ -33,7 +33,7 @@ const configOf = (settings: Readonly<Record<string, string>> = {}) =>
 const open = async (settings: Readonly<Record<string, string>> = {}): Promise<RunningServices> => {
   await running?.close()
   running = null
-  running = await openServices(configOf(settings), tinyRuns)
+  running = await openServices(configOf(settings), { storeOptions: tinyRuns })
   return running
 }
 

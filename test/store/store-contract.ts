@@ -14,6 +14,7 @@ import type {
   Store,
   WriteResult,
 } from '../../src/store/store.ts'
+import { walkFeatures, wordFeatures, wordsOf } from './feature-sample.ts'
 import { NaiveStore } from './naive-store.ts'
 import {
   bytesOf,
@@ -28,6 +29,8 @@ import {
 /** A store of a test: empty at first, and gone with all its data at the end. */
 export type StoreHarness = {
   readonly store: Store
+  /** Whether it has the index of `wordIndex`. */
+  readonly hasFeatureIndex: boolean
   /** Closes the store and opens it again over the same data. */
   readonly reopen: () => Promise<Store>
   readonly destroy: () => Promise<void>
@@ -810,7 +813,7 @@ const toOperation = (operation: Operation) => {
     urlKey: url === null ? null : `key ${url}`,
     site: site === null ? null : `site ${site}`,
     title: `title ${title}`,
-    text: text === null ? null : utf8(`text ${text}`),
+    text: text === null ? null : utf8(`text ${text} of ${wordsOf(content)}`),
     now,
   })
 }
@@ -836,8 +839,19 @@ const view = async (store: Store, limit: number) => {
 const firstMember = async (store: Store, set: SetNumber): Promise<string | undefined> =>
   (await store.members([set], 0, 1))[0]?.id
 
+/** By content and threshold, the sets with similar texts, by a member of each. */
+const similarSets = async (store: Store, limit: number) => {
+  const found: (string | undefined)[][] = []
+  for (const content of [1, 4, 9])
+    for (const threshold of [0.5, 0.7, 1]) {
+      const sets = await walkFeatures(store, wordsOf(content), threshold, limit)
+      found.push(await Promise.all(sets.map((set) => firstMember(store, set))))
+    }
+  return found
+}
+
 const compareWithNaiveStore = async (harness: StoreHarness, steps: readonly Step[]): Promise<void> => {
-  const naive = new NaiveStore()
+  const naive = new NaiveStore(wordFeatures)
   let store = harness.store
   const same = async (ask: (store: Store) => Promise<unknown>): Promise<void> =>
     expect(await ask(store)).toEqual(await ask(naive))
@@ -857,6 +871,7 @@ const compareWithNaiveStore = async (harness: StoreHarness, steps: readonly Step
         )
       })
       await same((one) => view(one, 3))
+      if (harness.hasFeatureIndex) await same((one) => similarSets(one, 2))
     } else if (step.kind === 'probe') {
       const signature = relatedSignature(step.content) ?? relatedSignature(1)
       if (signature === null) continue
@@ -883,4 +898,5 @@ const compareWithNaiveStore = async (harness: StoreHarness, steps: readonly Step
     }
   }
   await same((one) => view(one, 100))
+  if (harness.hasFeatureIndex) await same((one) => similarSets(one, 100))
 }

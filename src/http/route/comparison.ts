@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { ComparisonService } from '../../service/service.ts'
+import type { ServicesOf } from '../access.ts'
 import type { DocumentReader } from '../document-reader.ts'
 import { DocumentParameters, NoQuery } from '../schema/common.ts'
 import { Analysis, AnalysisQuery, Comparison, ComparisonQuery, PagePair } from '../schema/comparison.ts'
@@ -12,7 +12,7 @@ const answer = jsonAnswer('The comparison', ref(Comparison))
 
 /** Why two pages are near-duplicates or not, and what the service makes of one page. */
 export const comparisonRoutes =
-  (comparison: ComparisonService, reader: DocumentReader): FastifyPluginAsyncTypebox =>
+  (servicesOf: ServicesOf, reader: DocumentReader): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get('/documents/:id/comparison', {
       schema: {
@@ -24,7 +24,7 @@ export const comparisonRoutes =
         querystring: ComparisonQuery,
         response: { 200: answer, ...problemAnswers(400, 404, 503) },
       },
-      handler: (request) => comparison.ofDocuments(request.params.id, request.query.with),
+      handler: (request) => servicesOf(request).comparison.ofDocuments(request.params.id, request.query.with),
     })
 
     app.post('/comparison', {
@@ -37,7 +37,8 @@ export const comparisonRoutes =
         body: { content: { 'application/json': { schema: ref(PagePair) } } },
         response: { 200: answer, ...problemAnswers(400, 413, 415, 503) },
       },
-      handler: (request) => reader.withPair(request, ({ a, b }) => comparison.ofPages(a, b)),
+      handler: (request) =>
+        reader.withPair(request, ({ a, b }) => servicesOf(request).comparison.ofPages(a, b)),
     })
 
     app.post('/analysis', {
@@ -52,6 +53,8 @@ export const comparisonRoutes =
         response: { 200: jsonAnswer('The analysis', ref(Analysis)), ...problemAnswers(400, 413, 415, 503) },
       },
       handler: (request) =>
-        reader.withDocument(request, request.query, ({ page }) => comparison.analyze(page)),
+        reader.withDocument(request, request.query, ({ page }) =>
+          servicesOf(request).comparison.analyze(page),
+        ),
     })
   }

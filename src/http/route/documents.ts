@@ -3,7 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { DittographError } from '../../errors.ts'
-import type { DocumentInput, DocumentService, DuplicatesOptions } from '../../service/service.ts'
+import type { DocumentInput, DuplicatesOptions } from '../../service/service.ts'
+import type { ServicesOf } from '../access.ts'
 import { urlParameter } from '../document-input.ts'
 import type { DocumentReader } from '../document-reader.ts'
 import { storeDuplicatesOptions } from '../duplicates-query.ts'
@@ -56,14 +57,15 @@ async function* putBack<T>(first: IteratorResult<T, unknown>, rest: AsyncGenerat
 
 /** Storing documents, reading them back, listing and deleting them. */
 export const documentRoutes =
-  (documents: DocumentService, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
+  (servicesOf: ServicesOf, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
   async (app) => {
     const storeOne = async (
+      request: FastifyRequest,
       document: DocumentInput,
       options: DuplicatesOptions | null,
       reply: FastifyReply,
     ): Promise<FastifyReply> => {
-      const [stored] = await documents.store([document], options)
+      const [stored] = await servicesOf(request).documents.store([document], options)
       if (stored === undefined) throw new Error('The service gave no result for a document')
       if (stored instanceof DittographError) throw stored
       return reply
@@ -79,6 +81,7 @@ export const documentRoutes =
       reply: FastifyReply,
       moreSummary: () => object = () => ({}),
     ): Promise<FastifyReply> => {
+      const { documents } = servicesOf(request)
       // Until the first batch is there, a body that holds no document at all can still be answered as a whole.
       const first = await batches.next()
       const problemOf = (error: unknown) => {
@@ -125,7 +128,9 @@ export const documentRoutes =
           const { batches, tally } = reader.archiveBatches(request, { url, id })
           return storeMany(request, batches, options, reply, () => tally.summary())
         }
-        return reader.withDocument(request, { url, id }, (document) => storeOne(document, options, reply))
+        return reader.withDocument(request, { url, id }, (document) =>
+          storeOne(request, document, options, reply),
+        )
       },
     })
 
@@ -147,7 +152,7 @@ export const documentRoutes =
         return reader.withDocument(request, { url }, (document) => {
           if (document.id !== null && document.id !== id)
             throw bodyError('/id', 'must be the id in the path, or be left out')
-          return storeOne({ ...document, id }, options, reply)
+          return storeOne(request, { ...document, id }, options, reply)
         })
       },
     })
@@ -162,7 +167,7 @@ export const documentRoutes =
         querystring: NoQuery,
         response: { 200: jsonAnswer('The document', ref(Document)), ...problemAnswers(400, 404, 503) },
       },
-      handler: (request) => documents.get(request.params.id),
+      handler: (request) => servicesOf(request).documents.get(request.params.id),
     })
 
     app.get('/documents/:id/text', {
@@ -181,8 +186,10 @@ export const documentRoutes =
           ...problemAnswers(400, 404, 503),
         },
       },
-      handler: async (request, reply) =>
-        reply.type('text/plain; charset=utf-8').send(await documents.text(request.params.id)),
+      handler: async (request, reply) => {
+        const text = await servicesOf(request).documents.text(request.params.id)
+        return reply.type('text/plain; charset=utf-8').send(text)
+      },
     })
 
     app.delete('/documents/:id', {
@@ -199,7 +206,7 @@ export const documentRoutes =
         },
       },
       handler: async (request, reply) => {
-        await documents.delete(request.params.id)
+        await servicesOf(request).documents.delete(request.params.id)
         return reply.code(204).send(null)
       },
     })
@@ -216,7 +223,7 @@ export const documentRoutes =
       handler: async (request) => {
         const { url, site, limit = 50, cursor = null } = request.query
         urlParameter(url)
-        return documents.list({
+        return servicesOf(request).documents.list({
           ...(url === undefined ? {} : { url }),
           ...(site === undefined ? {} : { site }),
           limit,

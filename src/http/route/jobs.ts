@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { JobService, JobView } from '../../service/job-service.ts'
+import type { ServicesOf } from '../access.ts'
 import type { DocumentReader } from '../document-reader.ts'
 import { jobFromJson } from '../job-input.ts'
 import { limits, NoQuery } from '../schema/common.ts'
@@ -67,7 +68,7 @@ const sendTexts = (reply: FastifyReply, mediaType: string, texts: AsyncGenerator
 
 /** Jobs over the whole collection, and what they found. */
 export const jobRoutes =
-  (jobs: JobService, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
+  (servicesOf: ServicesOf, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
   async (app) => {
     const closing = new AbortController()
     app.addHook('preClose', async () => closing.abort())
@@ -90,7 +91,7 @@ export const jobRoutes =
       },
       handler: (request, reply) =>
         reader.withJson(request, async (bytes) => {
-          const { job, isNew } = await jobs.create(jobFromJson(bytes, leastThreshold))
+          const { job, isNew } = await servicesOf(request).jobs.create(jobFromJson(bytes, leastThreshold))
           return reply
             .code(isNew ? 202 : 200)
             .header('location', `/jobs/${job.id}`)
@@ -107,7 +108,10 @@ export const jobRoutes =
         querystring: PageQuery,
         response: { 200: jsonAnswer('A page of the list', ref(JobList)), ...problemAnswers(400, 501, 503) },
       },
-      handler: ({ query: { limit = 50, cursor = null } }) => jobs.list({ limit, cursor }),
+      handler: (request) => {
+        const { limit = 50, cursor = null } = request.query
+        return servicesOf(request).jobs.list({ limit, cursor })
+      },
     })
 
     app.get('/jobs/:id', {
@@ -120,7 +124,7 @@ export const jobRoutes =
         querystring: NoQuery,
         response: { 200: jsonAnswer('The job', ref(Job)), ...problemAnswers(400, 404, 501, 503) },
       },
-      handler: (request) => jobs.get(request.params.id),
+      handler: (request) => servicesOf(request).jobs.get(request.params.id),
     })
 
     app.get('/jobs/:id/events', {
@@ -148,6 +152,7 @@ export const jobRoutes =
         },
       },
       handler: async (request, reply) => {
+        const { jobs } = servicesOf(request)
         const job = await jobs.get(request.params.id)
         reply.header('cache-control', 'no-store')
         return sendTexts(reply, 'text/event-stream', eventsOf(jobs, job, closing.signal))
@@ -168,7 +173,7 @@ export const jobRoutes =
         },
       },
       handler: async (request, reply) => {
-        await jobs.delete(request.params.id)
+        await servicesOf(request).jobs.delete(request.params.id)
         return reply.code(204).send(null)
       },
     })
@@ -195,6 +200,7 @@ export const jobRoutes =
         },
       },
       handler: async (request, reply) => {
+        const { jobs } = servicesOf(request)
         const { id } = request.params
         const { limit, cursor = null } = request.query
         if (!accepts(request.headers.accept, ndjson)) return jobs.pairs(id, { limit: limit ?? 50, cursor })
@@ -216,7 +222,9 @@ export const jobRoutes =
           ...problemAnswers(400, 404, 409, 501, 503),
         },
       },
-      handler: ({ params, query: { limit = 50, cursor = null } }) =>
-        jobs.clusters(params.id, { limit, cursor }),
+      handler: (request) => {
+        const { limit = 50, cursor = null } = request.query
+        return servicesOf(request).jobs.clusters(request.params.id, { limit, cursor })
+      },
     })
   }

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { NearDuplicateService } from '../../service/service.ts'
+import type { ServicesOf } from '../access.ts'
 import type { DocumentReader } from '../document-reader.ts'
 import { duplicatesOptions } from '../duplicates-query.ts'
 import { DocumentParameters } from '../schema/common.ts'
@@ -13,11 +13,7 @@ const answer = jsonAnswer('The near-duplicates', ref(Duplicates))
 
 /** Near-duplicates of a stored document, and of a page that is not stored. */
 export const nearDuplicateRoutes =
-  (
-    nearDuplicates: NearDuplicateService,
-    reader: DocumentReader,
-    leastThreshold: number,
-  ): FastifyPluginAsyncTypebox =>
+  (servicesOf: ServicesOf, reader: DocumentReader, leastThreshold: number): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get('/documents/:id/duplicates', {
       schema: {
@@ -32,7 +28,10 @@ export const nearDuplicateRoutes =
         response: { 200: answer, ...problemAnswers(400, 404, 503) },
       },
       handler: (request) =>
-        nearDuplicates.ofDocument(request.params.id, duplicatesOptions(request.query, leastThreshold)),
+        servicesOf(request).nearDuplicates.ofDocument(
+          request.params.id,
+          duplicatesOptions(request.query, leastThreshold),
+        ),
     })
 
     app.post('/duplicates', {
@@ -50,7 +49,9 @@ export const nearDuplicateRoutes =
       handler: async (request) => {
         const { url, ...search } = request.query
         const options = duplicatesOptions(search, leastThreshold)
-        return reader.withDocument(request, { url }, ({ page }) => nearDuplicates.ofPage(page, options))
+        return reader.withDocument(request, { url }, ({ page }) =>
+          servicesOf(request).nearDuplicates.ofPage(page, options),
+        )
       },
     })
   }

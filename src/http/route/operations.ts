@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { DittographError } from '../../errors.ts'
-import type { Operations } from '../../service/service.ts'
+import type { Collections } from '../../service/service.ts'
+import type { Access } from '../access.ts'
 import { openapiDocument } from '../openapi.ts'
 import { explainProblem } from '../problem.ts'
-import type { RequestMetrics } from '../request-metrics.ts'
 import { NoQuery } from '../schema/common.ts'
 import { choice, closed, jsonAnswer } from '../schema/component.ts'
-import { problemAnswers } from '../schema/problem.ts'
+import { openProblemAnswers, problemAnswers } from '../schema/problem.ts'
 
 const tags = ['service']
 const Health = closed({ status: choice(['ok']) }, { examples: [{ status: 'ok' }] })
@@ -19,7 +19,7 @@ const textAnswer = (description: string, example: string) => ({
 
 /** Health, metrics, the OpenAPI document and the explanations of problems. */
 export const operationRoutes =
-  (operations: Operations, metrics: RequestMetrics): FastifyPluginAsyncTypebox =>
+  (collections: Collections, access: Access): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get('/health/live', {
       schema: {
@@ -27,8 +27,9 @@ export const operationRoutes =
         summary: 'Whether the process answers',
         description: 'Looks at nothing but the process itself.',
         tags,
+        security: [],
         querystring: NoQuery,
-        response: { 200: jsonAnswer('It does', Health), ...problemAnswers(400) },
+        response: { 200: jsonAnswer('It does', Health), ...openProblemAnswers(400) },
       },
       handler: async () => ({ status: 'ok' }),
     })
@@ -37,14 +38,15 @@ export const operationRoutes =
       schema: {
         operationId: 'isReady',
         summary: 'Whether documents can be stored and found',
-        description: 'Makes sure that the store can be read and written.',
+        description: 'Makes sure that all collections that are open can be read and written.',
         tags,
+        security: [],
         querystring: NoQuery,
-        response: { 200: jsonAnswer('They can', Health), ...problemAnswers(400, 503, 507) },
+        response: { 200: jsonAnswer('They can', Health), ...openProblemAnswers(400, 503, 507) },
       },
       handler: async () => {
         try {
-          await operations.ready()
+          await collections.ready()
         } catch (cause) {
           if (cause instanceof DittographError) throw cause
           throw new DittographError('store_busy', 'The store does not answer', { cause })
@@ -57,7 +59,9 @@ export const operationRoutes =
       schema: {
         operationId: 'getMetrics',
         summary: 'Metrics in the text format of Prometheus',
-        description: 'Counts of what is stored, and histograms of requests and of the stages of work.',
+        description:
+          'Counts of what is stored, and histograms of requests and of the stages of work; with API keys of the ' +
+          'collection of the key only. Without keys figures of the process, too.',
         tags,
         querystring: NoQuery,
         response: {
@@ -65,8 +69,12 @@ export const operationRoutes =
           ...problemAnswers(400, 503),
         },
       },
-      handler: async (_request, reply) => {
-        const texts = await Promise.all([metrics.render(), operations.renderMetrics()])
+      handler: async (request, reply) => {
+        const metrics = access.metricsOf(request)
+        const texts = await Promise.all([
+          metrics.render(),
+          access.servicesOf(request).operations.renderMetrics(),
+        ])
         return reply.type(metrics.contentType).send(texts.join('\n'))
       },
     })

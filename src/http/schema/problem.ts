@@ -43,10 +43,12 @@ const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to 
 
 const problemDescriptions = {
   400: 'The request is malformed or against the schema',
+  401: 'The service has API keys, and this request came without one that it knows',
   404: 'There is no such document, or job',
   409: 'The job has no such result, or does not have it yet',
   413: 'The decoded body is larger than the limit',
   415: 'The media type or the content encoding is not supported',
+  429: 'The key has sent too many requests; try again',
   501: 'There are no jobs with this database, or no joins by this algorithm',
   503: 'The service is overloaded or the store is busy; try again',
   507: 'The storage is full; reading goes on',
@@ -54,8 +56,18 @@ const problemDescriptions = {
 
 export type ProblemStatus = keyof typeof problemDescriptions
 
-/** `response` entries for problems: those of the given statuses, and one for whatever else may go wrong. */
-export const problemAnswers = (...statuses: readonly ProblemStatus[]) => {
+const challenge = { 'WWW-Authenticate': { type: 'string', description: 'How to send the key' } }
+
+const headersOf = (status: ProblemStatus): object => {
+  if (status === 401) return challenge
+  return status === 429 || status === 503 ? retryAfter : {}
+}
+
+/**
+ * `response` entries for problems of a route that is open to all: those of the given statuses, and one for whatever
+ * else may go wrong.
+ */
+export const openProblemAnswers = (...statuses: readonly ProblemStatus[]) => {
   const answer = (description: string, headers: object = {}) => ({
     description,
     headers,
@@ -63,11 +75,12 @@ export const problemAnswers = (...statuses: readonly ProblemStatus[]) => {
   })
   return {
     ...Object.fromEntries(
-      statuses.map((status) => [
-        status,
-        answer(problemDescriptions[status], status === 503 ? retryAfter : {}),
-      ]),
+      statuses.map((status) => [status, answer(problemDescriptions[status], headersOf(status))]),
     ),
     default: answer('Any other failure, such as 405, 408, 431 or 500'),
   }
 }
+
+/** The same for a route that needs a key where the service has keys. */
+export const problemAnswers = (...statuses: readonly ProblemStatus[]) =>
+  openProblemAnswers(...statuses, 401, 429)

@@ -10,11 +10,11 @@ const [command, path = ''] = process.argv.slice(2)
 const say = (line: string): boolean => process.stdout.write(`${line}\n`)
 
 /** Stores batch after batch, and says the number of each that was acknowledged. */
-const writeForEver = async (from: number, text: string | null): Promise<never> => {
+const writeForEver = async (from: number): Promise<never> => {
   const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
   say('open')
   for (let batch = from; ; batch++) {
-    await store.write(writtenBatch(batch, text))
+    await store.write(writtenBatch(batch))
     say(String(batch))
   }
 }
@@ -48,6 +48,6 @@ const tryToOpen = async (): Promise<void> => {
   }
 }
 
-if (command === 'write') await writeForEver(Number(process.argv[4]), null)
+if (command === 'write') await writeForEver(Number(process.argv[4]))
 else if (command === 'fill') await writeUntilFull()
 else await tryToOpen()

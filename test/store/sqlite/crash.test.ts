@@ -5,18 +5,21 @@ import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import type { DeleteOperation, Store } from '../../../src/store/store.ts'
+import { walkFeatures, wordFeatures, wordIndex } from '../feature-sample.ts'
 import { NaiveStore } from '../naive-store.ts'
 import { signatureOf } from '../sample.ts'
 import { walkList, walkProbe } from '../store-contract.ts'
 import { documentsInBatch, tinyRuns, writtenBatch } from './batch.ts'
 import { inTemporaryDirectory, runChild } from './temporary.ts'
 
-/** What every document is found by: its set by content, the sets of its signature, URL and site. */
+/** What every document is found by: its set by content, the sets of its signature and its features, URL and site. */
 const findings = async (store: Store) => {
   const all = await walkList(store, { limit: 1000 })
   const idsOf = async (sets: readonly number[]) => (await store.members(sets, 0, 1000)).map(({ id }) => id)
   const found: Record<string, unknown> = {}
+  const texts = await store.texts(all.map(({ id }) => id))
   for (const { id, contentHash, signature } of all) {
+    const text = Buffer.from(texts.get(id)?.text ?? []).toString()
     const set = await store.findSet(contentHash)
     const { candidates } = await walkProbe(store, signature ?? signatureOf(id), {
       minSupershingles: 1,
@@ -27,6 +30,7 @@ const findings = async (store: Store) => {
     found[id] = [
       await idsOf(set === null ? [] : [set]),
       await idsOf(candidates.map((one) => one.set)),
+      await idsOf(await walkFeatures(store, text, 0.5, 100)),
       byUrl.length,
     ]
   }
@@ -53,9 +57,9 @@ describe('A crash', () => {
     await inTemporaryDirectory(async (directory) => {
       const path = join(directory, 'test.db')
       // Each batch fills a delta, and four deltas go through merges of two levels.
-      const runs = { flushSets: documentsInBatch, fanOut: 2, sliceRows: 60 }
+      const runs = { flushSets: documentsInBatch, fanOut: 2, sliceRows: 60, exactIndex: wordIndex }
       const store = await openSqliteStore({ path, scheme: 'test', ...runs })
-      const naive = new NaiveStore()
+      const naive = new NaiveStore(wordFeatures)
       const stages = new Set<string>()
       let crashes = 0
       const crash = async () => {
@@ -119,7 +123,7 @@ describe('A crash', () => {
         expect(documents % documentsInBatch).toBe(0)
         const batches = documents / documentsInBatch
         expect(batches).toBeGreaterThan(acknowledged)
-        const naive = new NaiveStore()
+        const naive = new NaiveStore(wordFeatures)
         for (let batch = 0; batch < batches; batch++) await naive.write(writtenBatch(batch))
         expect(await findings(store)).toEqual(await findings(naive))
         await store.close()

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { bytesPerSet } from '../../../src/store/memory-tier.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/sqlite-store.ts'
+import { wordIndex } from '../feature-sample.ts'
 import { contentHashOf, put, sharingSupershingles, signatureOf } from '../sample.ts'
 import { type StoreHarness, storeContract, walkList, walkMembers, walkProbe } from '../store-contract.ts'
 import { tinyRuns, writtenBatch } from './batch.ts'
@@ -15,6 +16,7 @@ const openHarness = async (options: Partial<SqliteStoreOptions>): Promise<StoreH
   let store = await open()
   return {
     store,
+    hasFeatureIndex: store.hasExactIndex,
     reopen: async () => {
       await store.close()
       store = await open()
@@ -38,6 +40,10 @@ storeContract('SQLite store of tiny runs with memory for 5 sets', () =>
   openHarness({ flushSets: 3, fanOut: 3, sliceRows: 5, indexMemoryBytes: 5 * bytesPerSet }),
 )
 
+storeContract('SQLite store of tiny runs with an index of features', () =>
+  openHarness({ flushSets: 3, fanOut: 2, sliceRows: 5, exactIndex: wordIndex, flushFeatures: 20 }),
+)
+
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate)
 }
@@ -58,7 +64,7 @@ const runsOf = (path: string): { level: number; numbers: number; gone: number; s
 /** Postings of supershingles, of bands and of look-ups in runs of any state. */
 const rowCounts = (path: string): number[] => {
   const db = new Database(path, { readonly: true })
-  const counts = ['slot < 6', 'slot BETWEEN 6 AND 18', 'slot > 18'].map(
+  const counts = ['slot < 6', 'slot BETWEEN 6 AND 18', 'slot BETWEEN 19 AND 22'].map(
     (condition) =>
       db
         .prepare(`SELECT coalesce(sum(postings), 0) FROM posting_block WHERE ${condition}`)
