@@ -33,13 +33,14 @@ const named = (
   least: number,
   bounds: ReturnType<typeof boundsOf>,
 ) => {
+  const leastBounds = boundsOf('jaccard', thresholdOf(least))
   const order = new FeatureOrder(frequent)
   const poster = new FeaturePoster(
     (text) => {
       const values = all[Buffer.from(text).readUInt32LE()] ?? new Float64Array()
       return { shingles: values, tokens: values }
     },
-    boundsOf('jaccard', thresholdOf(least)),
+    leastBounds,
     { shingles: order, tokens: order },
   )
   const posted = all.map((_, i) => {
@@ -47,8 +48,12 @@ const named = (
     text.writeUInt32LE(i)
     return poster.postingsOf(text).shingles
   })
-  const probe = new FeatureProbe(own, order, bounds)
-  for (const list of probe.lists)
+  const probe = new FeatureProbe(own, order, bounds, leastBounds)
+  // Which lists are left unread must not matter.
+  const skipped = probe.lists.filter((_, i) => i > 0 && (i + all.length) % 3 !== 0)
+  const unread = new Set(skipped.slice(0, probe.spare))
+  probe.begin(unread.size)
+  for (const list of probe.lists.filter((one) => !unread.has(one)))
     for (const [set, { highs, lows }] of posted.entries())
       for (let i = 0; i < highs.length; i++) {
         const low = lows[i] ?? 0

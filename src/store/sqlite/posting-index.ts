@@ -59,6 +59,22 @@ type FeaturePart = {
   ) => number
 }
 
+/** Marks so many of the longest lists, never the first one; of those equally long the last ones. */
+const longest = (lengths: Float64Array, count: number): Uint8Array => {
+  const marks = new Uint8Array(lengths.length)
+  if (count === 0) return marks
+  const sorted = lengths.slice(1).sort()
+  const bound = sorted[sorted.length - count] as number
+  let longer = 0
+  for (const length of sorted) if (length > bound) longer++
+  let equal = count - longer
+  for (let i = lengths.length - 1; i > 0; i--) {
+    const length = lengths[i] as number
+    if (length > bound || (length === bound && equal-- > 0)) marks[i] = 1
+  }
+  return marks
+}
+
 /** Postings gone through in a search by features that count as one set looked at. */
 const postingsForOneSet = 64
 
@@ -311,12 +327,15 @@ export class PostingIndex {
     })
     for (const { lastNumber, leastInRange, readRange } of this.#featureParts(features)) {
       if (lastNumber <= after) continue
+      const lengths = Float64Array.from(probe.lists, leastInRange)
+      const isUnread = longest(lengths, probe.spare)
       let least = postings
-      for (const list of probe.lists) least += leastInRange(list)
+      for (const [i, length] of lengths.entries()) if (!isUnread[i]) least += length
       if (sets.length + least / postingsForOneSet > limit)
         return pageTo(frontier, frontier === after ? lastNumber : null)
-      for (const list of probe.lists)
-        postings += readRange(list, after, (low, set) => probe.meet(list, low, set))
+      probe.begin(probe.spare)
+      for (const [i, list] of probe.lists.entries())
+        if (!isUnread[i]) postings += readRange(list, after, (low, set) => probe.meet(list, low, set))
       for (const set of probe.take()) {
         if (sets.length === limit) return pageTo(sets.at(-1) ?? after)
         sets.push(set)

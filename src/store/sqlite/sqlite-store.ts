@@ -264,7 +264,7 @@ export class SqliteStore implements Store {
       const index = this.#index.featureIndex
       if (index === null || !hasPrefixOf(bounds, index.least)) return null
       if (values.length === 0) return { sets: [], examined: 0, frontier: null, scanThrough: null }
-      const probe = new FeatureProbe(values, index.orders[features], bounds)
+      const probe = new FeatureProbe(values, index.orders[features], bounds, index.least)
       return this.#index.probeFeatures(probe, features, after, limit)
     })
   }
