@@ -11,7 +11,7 @@
  *
  * FILES: NDJSON of pages, `.gz` or not, which are stored again with a part of their words changed until there are enough
  * documents; without them pages are made. BENCH_DOCUMENTS (100000); BENCH_BYTES: of a made page (3000); BENCH_QUERIES: for each
- * threshold (300), a fiftieth of it by scan; BENCH_ROUNDS: turns of filling (5); BENCH_DIRECTORY: where the databases lie.
+ * threshold (300), a tenth of it by tokens, a fiftieth of it by scan; BENCH_ROUNDS: turns of filling (5); BENCH_DIRECTORY: where the databases lie.
  */
 import { statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -141,18 +141,17 @@ try {
   }
   if (round.length > 0) await storeRound()
   const asked = evenly(ids, queryCount)
-  const scanned = evenly(ids, Math.ceil(queryCount / 50))
-  const searches = async (services: RunningServices, some: readonly string[]) => ({
-    shingles: await search(services, some, 'shingles'),
-    tokens: await search(services, some, 'tokens'),
+  const searches = async (services: RunningServices, share: number) => ({
+    shingles: await search(services, evenly(asked, Math.ceil(queryCount * share)), 'shingles'),
+    tokens: await search(services, evenly(asked, Math.ceil((queryCount * share) / 10)), 'tokens'),
   })
-  const byScan = await searches(running.plain, scanned)
-  const byIndex = await searches(running.indexed, asked)
+  const byScan = await searches(running.plain, 1 / 50)
+  const byIndex = await searches(running.indexed, 1)
   for (const kind of kinds) await running[kind].close()
   const size = Object.fromEntries(kinds.map((kind) => [kind, rounded(statSync(pathOf(kind)).size / count)]))
   const reindexing = await cpuOf(() => reindex(configOf('indexed'), () => undefined))
   const reindexed = await openServices(configOf('indexed'))
-  const byReindexed = await searches(reindexed, asked)
+  const byReindexed = await searches(reindexed, 1)
   await reindexed.close()
   report('exact', {
     documents: count,

@@ -1,17 +1,22 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultCollection, isCollectionName } from './access/collection-name.ts'
-import type { AnalysisOptions } from './analysis/analyze.ts'
+import { type AnalysisOptions, analyzeText } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
+import { hashSeedOf } from './hash-seed.ts'
+import { type EvaluatedDocuments, Evaluations } from './job/evaluations.ts'
 import { JobCatalog } from './job/job-catalog.ts'
 import { JobTurns } from './job/job-turns.ts'
 import { Jobs } from './job/jobs.ts'
+import { JudgementBook } from './job/judgement-book.ts'
+import { NoEvaluations } from './job/no-evaluations.ts'
 import { NoJobs } from './job/no-jobs.ts'
 import { Comparison } from './service/comparison.ts'
 import { Documents } from './service/documents.ts'
+import type { EvaluationService } from './service/evaluation-service.ts'
 import { FeatureSets } from './service/feature-sets.ts'
 import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
@@ -46,13 +51,19 @@ const inMemory = ':memory:'
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Jobs beside a database in a file; without one there is nothing that their threads could read. */
-const openJobs = (config: Config, analysis: AnalysisOptions, turns: JobTurns): Jobs | NoJobs => {
+const openJobs = (
+  config: Config,
+  analysis: AnalysisOptions,
+  store: Store,
+  turns: JobTurns,
+): { jobs: Jobs | NoJobs; evaluation: EvaluationService } => {
   const path = sqlitePathOf(config.DATABASE_URL)
-  if (path === inMemory) return new NoJobs()
+  if (path === inMemory) return { jobs: new NoJobs(), evaluation: new NoEvaluations() }
   const databaseFile = realpathSync(path)
   const directory = `${databaseFile}-jobs`
-  return new Jobs({
-    catalog: new JobCatalog(openJobDatabase(join(directory, 'jobs.db'), Date.now())),
+  const db = openJobDatabase(join(directory, 'jobs.db'), Date.now())
+  const jobs = new Jobs({
+    catalog: new JobCatalog(db),
     directory,
     databaseFile,
     analysis,
@@ -62,7 +73,25 @@ const openJobs = (config: Config, analysis: AnalysisOptions, turns: JobTurns): J
     mostResultBytes: config.JOB_RESULTS_MB * 2 ** 20,
     now: Date.now,
   })
+  const evaluation = new Evaluations({
+    openJoin: (id) => jobs.openJoin(id),
+    judgements: new JudgementBook(db),
+    documents: evaluatedDocuments(store, analysis),
+    now: Date.now,
+  })
+  return { jobs, evaluation }
 }
+
+const evaluatedDocuments = (store: Store, analysis: AnalysisOptions): EvaluatedDocuments => ({
+  contentOf: async (id) => {
+    const record = await store.get(id)
+    return record === null ? null : Buffer.from(record.contentHash).toString('hex')
+  },
+  termsOf: async (id) => {
+    const text = (await store.texts([id])).get(id)?.text ?? null
+    return text === null ? null : analyzeText(Buffer.from(text).toString(), analysis).terms
+  },
+})
 
 const exactIndexOf = (config: Config, analyzer: Analyzer): ExactIndexOptions | null =>
   config.EXACT_INDEX
@@ -91,7 +120,11 @@ const storeOptionsOf = (config: Config, analyzer: Analyzer): SqliteStoreOptions 
 }
 
 const analyzerOf = (config: Config): Analyzer =>
-  new Analyzer({ tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE })
+  new Analyzer({
+    tokenizer: config.TOKENIZER,
+    siteRule: config.SITE_RULE,
+    hashSeed: config.HASH_SEED === null ? null : hashSeedOf(config.HASH_SEED),
+  })
 
 /**
  * The configuration for one collection: `default` is the database of `DATABASE_URL`, each other one a database of its
@@ -136,7 +169,9 @@ export const openServices = async (
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })
-  const jobs = await closingOnFailure(store, () => openJobs(config, analyzer.options, turns))
+  const { jobs, evaluation } = await closingOnFailure(store, () =>
+    openJobs(config, analyzer.options, store, turns),
+  )
   const documents = new Documents({
     store,
     writes,
@@ -151,6 +186,7 @@ export const openServices = async (
       nearDuplicates,
       comparison: new Comparison({ store, analysis: analyzer.options }),
       jobs,
+      evaluation,
       operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
     isIdle: () => jobs.isIdle() && sqlitePathOf(config.DATABASE_URL) !== inMemory,

@@ -44,6 +44,7 @@ const build = (config: Config, collections: Collections, ring: KeyRing | null, l
     bodyLimitBytes: config.BODY_LIMIT_BYTES,
     exactMinThreshold: config.EXACT_MIN_THRESHOLD,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    connectionLimit: config.CONNECTION_LIMIT,
     logger,
     version,
   })
@@ -156,6 +157,7 @@ const ingestSettings = [
   'TOKENIZER',
   'SITE_RULE',
   'KEEP_TEXT',
+  'HASH_SEED',
   'EXACT_INDEX',
   'EXACT_MIN_THRESHOLD',
   'SYNCHRONOUS',

@@ -5,7 +5,7 @@ import { charactersOf, type PageContent } from '../page/page.ts'
 import { siteOfHost } from '../page/site.ts'
 import { addressOf } from '../page/url.ts'
 import type { Signature, TokenFingerprints } from '../signature/signature.ts'
-import { type AnalysisOptions, analyze, analyzeText, type PageInput } from './analyze.ts'
+import { type AnalysisOptions, analyze, analyzeText, type PageInput, tooManyTokens } from './analyze.ts'
 
 /** What is stored of a page. */
 export type Sketch = {
@@ -28,12 +28,12 @@ export class Analyzer {
   readonly options: AnalysisOptions
   readonly #kernel: Kernel | null
 
-  constructor(options: AnalysisOptions, kernel: Kernel | null = createKernel()) {
+  constructor(options: AnalysisOptions, kernel: Kernel | null = createKernel(options.hashSeed?.key)) {
     this.options = options
     this.#kernel = kernel
   }
 
-  /** Throws `invalid_body` where the page is said to be the inside of a JSON string and is not. */
+  /** Throws `page_too_large`, and `invalid_body` where the page is said to be the inside of a JSON string and is not. */
   sketch(input: PageInput): Sketch {
     return this.#sketch(input) ?? this.#readably(input)
   }
@@ -54,14 +54,17 @@ export class Analyzer {
   #sketch({ url, content }: PageInput): Sketch | null {
     if (this.#kernel === null) return null
     let reading = this.#kernel.analyze(this.#kernelInput(content, url))
-    if ('fault' in reading && reading.fault !== 'too-large') {
+    if ('fault' in reading && (reading.fault === 'invalid-utf8' || reading.fault === 'invalid-json')) {
       if (!('contentType' in content)) throw notJson()
       // Not UTF-8, or not all of it: what can be read of it can be written as UTF-8.
       reading = this.#kernel.analyze(
         this.#kernelInput({ kind: content.kind, characters: charactersOf(content) }, url),
       )
     }
-    if ('fault' in reading) return null
+    if ('fault' in reading) {
+      if (reading.fault === 'too-many-tokens') throw tooManyTokens()
+      return null
+    }
     const { textBytes, title, tokenCount, contentHash, signature } = reading
     const { urlKey, host } = addressOf(url)
     return {

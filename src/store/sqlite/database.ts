@@ -176,7 +176,7 @@ const inspect = (file: string, migrations: readonly Migration[], { scheme }: Dat
       throw new DittographError(
         'scheme_mismatch',
         `The database was filled under the scheme "${stored}", and the settings ask for "${scheme}". Signatures ` +
-          'of two schemes cannot be compared: restore the settings TOKENIZER and SITE_RULE that the database was filled with, ' +
+          'of two schemes cannot be compared: restore the settings TOKENIZER, SITE_RULE and HASH_SEED that the database was filled with, ' +
           'or name a new database and send the documents to it again. Nothing was changed.',
       )
     // Pages that are in the log only need not be in the file yet.
