@@ -137,8 +137,8 @@ const lockUnlessServed = (file: string): (() => void) | null => {
   }
 }
 
-const withDatabase = <T>(file: string, work: (db: Database.Database) => T): T => {
-  const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs })
+const withDatabase = <T>(file: string, work: (db: Database.Database) => T, readonly = false): T => {
+  const db = new Database(file, { readonly, fileMustExist: true, timeout: busyTimeoutMs })
   try {
     return work(db)
   } finally {
@@ -147,7 +147,7 @@ const withDatabase = <T>(file: string, work: (db: Database.Database) => T): T =>
 }
 
 const readSetting = (file: string, name: string): string | undefined =>
-  withDatabase(file, (db) => db.prepare<[string], string>(featureSql.setting).pluck().get(name))
+  withDatabase(file, (db) => db.prepare<[string], string>(featureSql.setting).pluck().get(name), true)
 
 const writeSetting = (file: string, name: string, value: string): void => {
   withDatabase(file, (db) => db.prepare(featureSql.setSetting).run(name, value))
@@ -198,9 +198,14 @@ class Resigning {
     }
     requireRoom(file, target)
     const store = await openTarget(options, target)
-    if (options.leaveOut) writeSetting(target, leaveOutName, 'true')
-    const leaveOut = readSetting(target, leaveOutName) !== undefined
-    return new Resigning(file, { ...options, leaveOut }, store, greatestCopied)
+    try {
+      if (options.leaveOut) writeSetting(target, leaveOutName, 'true')
+      const leaveOut = readSetting(target, leaveOutName) !== undefined
+      return new Resigning(file, { ...options, leaveOut }, store, greatestCopied)
+    } catch (reason) {
+      await store.close()
+      throw reason
+    }
   }
 
   /** `alone`: nobody writes to the database meanwhile, and nothing is left to do afterwards. */
