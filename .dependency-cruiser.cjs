@@ -18,6 +18,7 @@ const mayImport = {
     'analysis',
     'evaluation',
     'store/snapshot',
+    'store/publish-file',
     'store/sqlite/sqlite-error',
     'service',
   ],

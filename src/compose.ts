@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultCollection, isCollectionName } from './access/collection-name.ts'
 import { type AnalysisOptions, analyzeText } from './analysis/analyze.ts'
@@ -23,6 +23,7 @@ import type { Services } from './service/service.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
 import { featureSet } from './signature/features.ts'
+import { backupDatabase } from './store/sqlite/backup.ts'
 import type { ExactIndexOptions } from './store/sqlite/feature-index.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
 import { reindexSqliteStore } from './store/sqlite/reindex.ts'
@@ -225,3 +226,22 @@ export const resign = (
   config: Config,
   options: Pick<ResignOptions, 'leaveOut' | 'keepOld' | 'onProgress'>,
 ): Promise<ResignOutcome> => resignSqliteStore({ ...resignOptionsOf(config, analyzerOf(config)), ...options })
+
+/**
+ * Copies the database of a configuration, also while a service has it open, into a new file that can be used in its
+ * place. See `backupDatabase`.
+ */
+export const backup = async (
+  config: Config,
+  file: string,
+  onProgress: (done: number, pages: number) => void,
+): Promise<void> => {
+  const path = sqlitePathOf(config.DATABASE_URL)
+  if (path === inMemory)
+    throw new DittographError(
+      'invalid_configuration',
+      'A database in memory cannot be copied by another process',
+    )
+  if (!existsSync(path)) throw new DittographError('database_unusable', 'There is no database to copy')
+  await backupDatabase(path, file, onProgress)
+}

@@ -115,23 +115,28 @@ const printOpenapi = async (): Promise<void> => {
 
 const progressPauseMs = 10_000
 
-type ReindexOptions = { readonly collection?: string }
+/** Says now and then how much of something is done. */
+const progressOf = (things: string) => {
+  let told = performance.now()
+  return (done: number, all: number): void => {
+    if (performance.now() - told < progressPauseMs) return
+    told = performance.now()
+    process.stdout.write(`${done} of ${all} ${things}\n`)
+  }
+}
+
+type CollectionOptions = { readonly collection?: string }
 
 const runReindex = async (
   config: Config,
-  { collection = defaultCollection }: ReindexOptions,
+  { collection = defaultCollection }: CollectionOptions,
 ): Promise<void> => {
   const { configOfCollection, reindex } = await import('./compose.ts')
-  let told = performance.now()
-  const sets = await reindex(configOfCollection(config, collection), (done, all) => {
-    if (performance.now() - told < progressPauseMs) return
-    told = performance.now()
-    process.stdout.write(`${done} of ${all} sets of equal pages\n`)
-  })
+  const sets = await reindex(configOfCollection(config, collection), progressOf('sets of equal pages'))
   process.stdout.write(`Reindexed: ${sets} sets of equal pages\n`)
 }
 
-type ResignCommandOptions = ReindexOptions & { readonly leaveOut?: boolean; readonly discardOld?: boolean }
+type ResignCommandOptions = CollectionOptions & { readonly leaveOut?: boolean; readonly discardOld?: boolean }
 
 const runResign = async (
   config: Config,
@@ -174,6 +179,15 @@ const reportOfResign = (outcome: Awaited<ReturnType<typeof resign>>): string => 
   return `Re-signed: ${documents} documents${left}. Start the service with the new settings.${old}`
 }
 
+const runBackup = async (
+  file: string,
+  { collection = defaultCollection, ...options }: CollectionOptions & Record<string, string>,
+): Promise<void> => {
+  const { backup, configOfCollection } = await import('./compose.ts')
+  await backup(configOfCollection(loadConfig(textsOf(options)), collection), file, progressOf('pages'))
+  process.stdout.write('The backup is complete\n')
+}
+
 const program = new Command('dittograph')
   .description('Near-duplicate detection for web pages as a service')
   .version(version)
@@ -203,6 +217,14 @@ addCommand(
   .addOption(collectionOption('re-sign this collection instead of DATABASE_URL itself'))
   .option('--leave-out', 'leave out documents of which no text is kept, instead of refusing')
   .option('--discard-old', 'do not keep the database as it was')
+
+program
+  .command('backup')
+  .description('Copy the database into a new file, as it is at this moment, whether or not the service runs')
+  .argument('<file>', 'must not exist; jobs and their results are not copied')
+  .addOption(optionOf('DATABASE_URL', settings.DATABASE_URL))
+  .addOption(collectionOption('copy this collection instead of DATABASE_URL itself'))
+  .action(runBackup)
 
 /** Settings that matter to whoever fills a database. */
 const ingestSettings = [

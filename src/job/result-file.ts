@@ -1,5 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 
 const pageSize = 8192
@@ -7,7 +6,7 @@ const cacheKib = 32 * 1024
 
 /**
  * A new SQLite file for the result of a job, at most `mostBytes` large: beyond that SQLite says that it is full. It is
- * thrown away unless the job succeeds, so that nothing has to be safe from a power loss before `publishResultFile`.
+ * thrown away unless the job succeeds, so that nothing has to be safe from a power loss before `publishFile`.
  */
 export const createResultFile = (file: string, mostBytes: number, schema: string): Database.Database => {
   rmSync(file, { force: true })
@@ -20,17 +19,4 @@ export const createResultFile = (file: string, mostBytes: number, schema: string
   db.pragma(`max_page_count = ${Math.ceil(mostBytes / pageSize)}`)
   db.exec(schema)
   return db
-}
-
-/** Gives a file that is complete its name, durably: what has that name is a whole result. */
-export const publishResultFile = (begun: string, file: string): void => {
-  sync(begun, 'r+')
-  renameSync(begun, file)
-  sync(dirname(file), 'r')
-}
-
-const sync = (path: string, flags: string): void => {
-  const descriptor = openSync(path, flags)
-  fsyncSync(descriptor)
-  closeSync(descriptor)
 }

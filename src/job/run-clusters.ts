@@ -1,10 +1,10 @@
 import type { ClustersRequest, ClustersSummary } from '../service/job-service.ts'
+import { publishFile } from '../store/publish-file.ts'
 import { type CanonicalTraits, canonicalOrder } from './canonical.ts'
 import { ClusterWriter } from './cluster-writer.ts'
 import { Edges } from './edges.ts'
 import { JoinReader } from './join-reader.ts'
 import { pairsOnAnySites } from './join-writer.ts'
-import { publishResultFile } from './result-file.ts'
 import { type Cell, SetPairGraph } from './set-pair-graph.ts'
 
 /** Share of the progress that is made when the pairs are read. */
@@ -44,7 +44,7 @@ export const runClusters = (
   }
   reader.close()
   const summary = writer.finish()
-  publishResultFile(begun, parts.resultFile)
+  publishFile(begun, parts.resultFile)
   return summary
 }
 

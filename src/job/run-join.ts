@@ -3,11 +3,11 @@ import type { Analyzer } from '../analysis/analyzer.ts'
 import { isMeasure } from '../join/measure.ts'
 import type { JoinRequest, JoinSummary } from '../service/job-service.ts'
 import { simhashBits, supershingleCount } from '../signature/scheme.ts'
+import { publishFile } from '../store/publish-file.ts'
 import type { SnapshotSource } from '../store/snapshot.ts'
 import { exactJoin } from './exact-join.ts'
 import type { JoinAlgorithm } from './join-algorithm.ts'
 import { JoinWriter, pairsOn } from './join-writer.ts'
-import { publishResultFile } from './result-file.ts'
 import { sketchJoin } from './sketch-join.ts'
 
 /** Which join does an algorithm's work. */
@@ -65,6 +65,6 @@ export const runJoin = (
   })
   const summary = writer.finish(request, reportBetween(pairsShare, 1))
   source.close()
-  publishResultFile(begun, parts.resultFile)
+  publishFile(begun, parts.resultFile)
   return { ...summary, ...outcome }
 }

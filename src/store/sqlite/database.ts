@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import { DittographError } from '../../errors.ts'
+import { publishFile } from '../publish-file.ts'
 import { lockDatabase } from './database-lock.ts'
 import { checkMigrations, type Migration, migrate, readMigrations } from './migrate.ts'
 import { toDittographError } from './sqlite-error.ts'
@@ -19,7 +10,7 @@ import { toDittographError } from './sqlite-error.ts'
 const migrationDirectory = new URL('../../../migrations/sqlite/', import.meta.url)
 
 /** "Ditt" in ASCII, in the header of the file: no other program's database is taken for ours. */
-const applicationId = 0x4469_7474
+export const applicationId = 0x4469_7474
 
 const pageSize = 8192
 const cacheKib = 64 * 1024
@@ -136,15 +127,7 @@ const createFile = (file: string, migrations: readonly Migration[], options: Dat
   } finally {
     db.close()
   }
-  renameSync(begun, file)
-  flushToDisk(dirname(file))
-}
-
-/** Waits until the disk has the file, or of a directory the names in it. */
-export const flushToDisk = (path: string): void => {
-  const descriptor = openSync(path, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+  publishFile(begun, file)
 }
 
 const create = (db: Database.Database, migrations: readonly Migration[], options: DatabaseOptions): void => {

@@ -7,6 +7,12 @@ const codeOf = (reason: Error): string =>
 export const isBusy = (reason: unknown): boolean =>
   reason instanceof Error && /^SQLITE_(BUSY|LOCKED)/.test(codeOf(reason))
 
+// Beside a full disk: a quota, a limit on the size of files, and a shared-memory file that cannot grow.
+const fullCodes = /^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE|IOERR_TRUNCATE)$/
+
+/** True where there was no room to write; nothing was changed. */
+export const isFull = (reason: unknown): boolean => reason instanceof Error && fullCodes.test(codeOf(reason))
+
 const meanings: readonly { codes: RegExp; code: ErrorCode; detail: string }[] = [
   {
     codes: /^SQLITE_(BUSY|LOCKED)/,
@@ -14,8 +20,7 @@ const meanings: readonly { codes: RegExp; code: ErrorCode; detail: string }[] = 
     detail: 'Another program holds the database; send this request again later',
   },
   {
-    // Beside a full disk: a quota, a limit on the size of files, and a shared-memory file that cannot grow.
-    codes: /^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE|IOERR_TRUNCATE)$/,
+    codes: fullCodes,
     code: 'store_full',
     detail: 'There is no room left to store anything; what is stored can still be read',
   },

@@ -29,7 +29,7 @@ import { type ExactIndexOptions, openFeatureIndex } from './feature-index.ts'
 import { Maintenance } from './maintenance.ts'
 import { type IndexedSet, PostingIndex, siteKey, urlKey } from './posting-index.ts'
 import { documentSql, reindexSql } from './sql.ts'
-import { isBusy, toDittographError } from './sqlite-error.ts'
+import { isBusy, isFull, toDittographError } from './sqlite-error.ts'
 
 export type SqliteStoreOptions = {
   /** Of the database file, whose directory is created where it is missing; or `:memory:`. */
@@ -162,8 +162,7 @@ export class SqliteStore implements Store {
     this.#scanSets = db.prepare(documentSql.scanSets)
     this.#membersAfter = db.prepare(documentSql.membersAfter)
     this.#touch = db.prepare(documentSql.touch)
-    // A right that is missing shows here and not with the first document.
-    this.#touch.run(String(now()))
+    this.#makeSureOfRights()
 
     const totals = db.prepare<[], Totals & { greatestNumber: number }>(documentSql.totals).get()
     if (totals === undefined) throw new DittographError('database_unusable', 'The database lost its totals')
@@ -360,6 +359,15 @@ export class SqliteStore implements Store {
       }
       if (numbers.length < count) return records
       last = numbers.at(-1) ?? last
+    }
+  }
+
+  /** A right that is missing shows at the start and not with the first document. A full disk is no reason not to read. */
+  #makeSureOfRights(): void {
+    try {
+      this.#touch.run(String(this.#now()))
+    } catch (reason) {
+      if (!isFull(reason)) throw reason
     }
   }
 

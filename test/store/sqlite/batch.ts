@@ -7,6 +7,9 @@ export const tinyRuns = { flushSets: 16, fanOut: 2, sliceRows: 100, exactIndex: 
 
 export const documentsInBatch = 8
 
+/** Appended to the texts of a batch, it soon fills a small disk. */
+export const largeText = 'x'.repeat(5000)
+
 /** The batch with a number: some documents are identical to one another, and to some of the batch before. */
 export const writtenBatch = (batch: number, text = ''): PutOperation[] =>
   Array.from({ length: documentsInBatch }, (_, i) => {

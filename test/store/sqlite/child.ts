@@ -2,10 +2,12 @@
  * A process of its own for tests that kill it, lock it out or cut its disk: `child.ts <command> <path>`. Prints
  * one line for each thing that happened.
  */
+import { execFileSync } from 'node:child_process'
+import { setTimeout as wait } from 'node:timers/promises'
 import { DittographError } from '../../../src/errors.ts'
 import { reindexSqliteStore } from '../../../src/store/sqlite/reindex.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
-import { documentsInBatch, tinyRuns, writtenBatch } from './batch.ts'
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
+import { documentsInBatch, largeText, tinyRuns, writtenBatch } from './batch.ts'
 
 const [command, path = ''] = process.argv.slice(2)
 const say = (line: string): boolean => process.stdout.write(`${line}\n`)
@@ -20,13 +22,30 @@ const writeForEver = async (from: number): Promise<never> => {
   }
 }
 
-/** Stores until there is no room, then says what can still be done. */
+const writeLargeBatch = (store: SqliteStore, batch: number) => store.write(writtenBatch(batch, largeText))
+
+/** Lets files grow again, waits until background work has done what it could not, and stores more. */
+const goOn = async (store: SqliteStore, from: number): Promise<void> => {
+  const isDone = () =>
+    store.check().then(
+      () => true,
+      () => false,
+    )
+  while (await isDone()) await wait(1)
+  execFileSync('prlimit', [`--pid=${process.pid}`, '--fsize=unlimited'])
+  while (!(await isDone())) await wait(10)
+  const end = from + 6
+  for (let batch = from; batch < end; batch++) await writeLargeBatch(store, batch)
+  say(String(end))
+}
+
+/** Stores until there is no room, then says what can still be done; then goes on where there is room. */
 const writeUntilFull = async (): Promise<void> => {
   const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
   let batch = 0
   try {
     while (true) {
-      await store.write(writtenBatch(batch, 'x'.repeat(5000)))
+      await writeLargeBatch(store, batch)
       batch++
     }
   } catch (reason) {
@@ -36,6 +55,7 @@ const writeUntilFull = async (): Promise<void> => {
   const { documents } = await store.counts()
   const listed = await store.list({ after: 0, limit: 1000 })
   say(documents === batch * documentsInBatch && listed.length === documents ? 'readable' : 'unreadable')
+  await goOn(store, batch)
   await store.close()
 }
 

@@ -9,7 +9,7 @@ import { walkFeatures, wordFeatures, wordIndex, wordsOf } from '../feature-sampl
 import { NaiveStore } from '../naive-store.ts'
 import { signatureOf } from '../sample.ts'
 import { walkList, walkProbe } from '../store-contract.ts'
-import { documentsInBatch, tinyRuns, writtenBatch } from './batch.ts'
+import { documentsInBatch, largeText, tinyRuns, writtenBatch } from './batch.ts'
 import { inTemporaryDirectory, runChild } from './temporary.ts'
 
 /** What every document is found by: its set by content, the sets of its signature and its features, URL and site. */
@@ -171,6 +171,23 @@ describe('A crash', () => {
         db.close()
         next = batches
       }
+    })
+  }, 120_000)
+})
+
+describe('A full disk', () => {
+  test('refuses writes and holds up background work, which both go on when there is room, with nothing lost', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      const [code, batches, reading, end] = await runChild(['fill', path], undefined, 2000)
+      expect([code, reading]).toEqual(['store_full', 'readable'])
+      expect(Number(batches)).toBeGreaterThan(3)
+      expect(Number(end)).toBe(Number(batches) + 6)
+      const naive = new NaiveStore(wordFeatures)
+      for (let batch = 0; batch < Number(end); batch++) await naive.write(writtenBatch(batch, largeText))
+      const store = await openSqliteStore({ path, scheme: 'test', ...tinyRuns })
+      expect(await findings(store)).toEqual(await findings(naive))
+      await store.close()
     })
   }, 120_000)
 })

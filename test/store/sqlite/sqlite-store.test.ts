@@ -7,7 +7,7 @@ import { wordIndex } from '../feature-sample.ts'
 import { contentHashOf, put, sharingSupershingles, signatureOf } from '../sample.ts'
 import { type StoreHarness, storeContract, walkList, walkMembers, walkProbe } from '../store-contract.ts'
 import { tinyRuns, writtenBatch } from './batch.ts'
-import { inTemporaryDirectory, runChild, temporaryDirectory } from './temporary.ts'
+import { inTemporaryDirectory, temporaryDirectory } from './temporary.ts'
 
 const openHarness = async (options: Partial<SqliteStoreOptions>): Promise<StoreHarness> => {
   const { directory, remove } = temporaryDirectory()
@@ -325,19 +325,6 @@ describe('Trouble', () => {
       const { sets } = await store.counts()
       expect(runsOf(path)).toMatchObject([{ level: 0, state: 'ready' }])
       expect(rowCounts(path)[0]).toBe(6 * sets)
-      await store.close()
-    })
-  })
-
-  test('When there is no room left writes are store_full, and what was stored is there', async () => {
-    await inTemporaryDirectory(async (directory) => {
-      const path = join(directory, 'test.db')
-      const [code, batches, reading] = await runChild(['fill', path], undefined, 2000)
-      expect([code, reading]).toEqual(['store_full', 'readable'])
-      const store = await openSqliteStore({ path, scheme: 'test' })
-      expect((await store.counts()).documents).toBe(8 * Number(batches))
-      expect(Number(batches)).toBeGreaterThan(0)
-      await store.write(writtenBatch(Number(batches)))
       await store.close()
     })
   })

@@ -23,7 +23,7 @@ const childFile = fileURLToPath(new URL('./child.ts', import.meta.url))
 
 /**
  * Runs `child.ts` and calls `onLine` with each line and a way to kill it with SIGKILL; gives all lines when it has
- * ended. No file that it writes may grow beyond `fileLimitKib`.
+ * ended. No file that it writes may grow beyond `fileLimitKib`, until it lifts that limit.
  */
 export const runChild = (
   argv: readonly string[],
@@ -31,7 +31,7 @@ export const runChild = (
   fileLimitKib: number | 'unlimited' = 'unlimited',
 ): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    const command = `ulimit -f ${fileLimitKib}; exec "$0" --import tsx "$@"`
+    const command = `ulimit -S -f ${fileLimitKib}; exec "$0" --import tsx "$@"`
     const child = spawn('bash', ['-c', command, process.execPath, childFile, ...argv], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
