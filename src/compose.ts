@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { defaultCollection, isCollectionName } from './access/collection-name.ts'
 import { type AnalysisOptions, analyzeText } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
@@ -23,7 +23,7 @@ import type { Services } from './service/service.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
 import { featureSet } from './signature/features.ts'
-import { backupDatabase } from './store/sqlite/backup.ts'
+import { backupDatabase, backupJudgements } from './store/sqlite/backup.ts'
 import type { ExactIndexOptions } from './store/sqlite/feature-index.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
 import { reindexSqliteStore } from './store/sqlite/reindex.ts'
@@ -57,6 +57,9 @@ export type RunningServices = {
 const inMemory = ':memory:'
 const dayMs = 24 * 60 * 60 * 1000
 
+/** Records of jobs, and judgements, of the database in a file; what jobs find lies beside it. */
+const jobDatabaseOf = (databaseFile: string): string => join(`${databaseFile}-jobs`, 'jobs.db')
+
 /** Jobs beside a database in a file; without one there is nothing that their threads could read. */
 const openJobs = (
   config: Config,
@@ -67,11 +70,10 @@ const openJobs = (
   const path = sqlitePathOf(config.DATABASE_URL)
   if (path === inMemory) return { jobs: new NoJobs(), evaluation: new NoEvaluations() }
   const databaseFile = realpathSync(path)
-  const directory = `${databaseFile}-jobs`
-  const db = openJobDatabase(join(directory, 'jobs.db'), Date.now())
+  const db = openJobDatabase(jobDatabaseOf(databaseFile), Date.now())
   const jobs = new Jobs({
     catalog: new JobCatalog(db),
-    directory,
+    directory: dirname(jobDatabaseOf(databaseFile)),
     databaseFile,
     analysis,
     queueLimit: config.JOB_QUEUE_LIMIT,
@@ -244,4 +246,6 @@ export const backup = async (
     )
   if (!existsSync(path)) throw new DittographError('database_unusable', 'There is no database to copy')
   await backupDatabase(path, file, onProgress)
+  const jobDatabase = jobDatabaseOf(realpathSync(path))
+  if (existsSync(jobDatabase)) await backupJudgements(jobDatabase, jobDatabaseOf(file))
 }

@@ -221,7 +221,7 @@ addCommand(
 program
   .command('backup')
   .description('Copy the database into a new file, as it is at this moment, whether or not the service runs')
-  .argument('<file>', 'must not exist; jobs and their results are not copied')
+  .argument('<file>', 'must not exist; judgements go to FILE-jobs, jobs and their results are not copied')
   .addOption(optionOf('DATABASE_URL', settings.DATABASE_URL))
   .addOption(collectionOption('copy this collection instead of DATABASE_URL itself'))
   .action(runBackup)
