@@ -6,7 +6,7 @@
  * of the same pages, before and after `dittograph reindex` counted the frequencies that order the features.
  *
  * Prints CPU and bytes of the file a document with and without the index, and for each way to search and each threshold
- * milliseconds (p50, p99, longest), near-duplicates found and sets looked at on average, and the share of answers
+ * milliseconds and those of CPU (p50, p99, longest), near-duplicates found and sets looked at on average, and the share of answers
  * that is complete; and the memory of the process at the end.
  *
  * FILES: NDJSON of pages, `.gz` or not, which are stored again with a part of their words changed until there are enough
@@ -81,12 +81,14 @@ const search = async ({ services }: RunningServices, ids: readonly string[], fea
   const results: Record<string, unknown> = {}
   for (const threshold of thresholds) {
     const milliseconds: number[] = []
+    const cpuMilliseconds: number[] = []
     let [found, examined, complete] = [0, 0, 0]
     const query = options({ algorithm: 'jaccard', exact: { threshold, features } })
     for (const id of ids) {
-      const started = performance.now()
+      const [started, cpuStarted] = [performance.now(), cpuMicroseconds()]
       const answer = await services.nearDuplicates.ofDocument(id, query)
       milliseconds.push(performance.now() - started)
+      cpuMilliseconds.push((cpuMicroseconds() - cpuStarted) / 1000)
       found += answer.duplicates.length
       examined += answer.examined
       complete += answer.complete ? 1 : 0
@@ -94,6 +96,7 @@ const search = async ({ services }: RunningServices, ids: readonly string[], fea
     const mean = (sum: number): number => rounded(sum / ids.length, 2)
     results[threshold] = {
       ms: spread(milliseconds),
+      cpuMs: spread(cpuMilliseconds),
       found: mean(found),
       examined: mean(examined),
       complete: mean(complete),

@@ -168,7 +168,7 @@ export const openServices = async (
   const store = await openSqliteStore({ ...storeOptionsOf(config, analyzer), ...storeOptions })
   if (config.EXACT_INDEX && !store.hasExactIndex)
     process.emitWarning(
-      'The exact index of the database was not built, or for another EXACT_MIN_THRESHOLD: exact searches scan ' +
+      'The exact index of the database was not built, or for a higher EXACT_MIN_THRESHOLD: exact searches scan ' +
         'all pages until the service is stopped and "dittograph reindex" was run with the same settings',
     )
   const metrics = new StageMetrics(store)

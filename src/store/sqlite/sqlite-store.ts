@@ -27,7 +27,7 @@ import { busyTimeoutMs, openDatabase } from './database.ts'
 import { DocumentWriter, type Totals, type WriteOperation } from './document-writer.ts'
 import { type ExactIndexOptions, openFeatureIndex } from './feature-index.ts'
 import { Maintenance } from './maintenance.ts'
-import { type IndexedSet, PostingIndex, postingsForOneSet, siteKey, urlKey } from './posting-index.ts'
+import { type IndexedSet, PostingIndex, siteKey, urlKey } from './posting-index.ts'
 import { documentSql, reindexSql } from './sql.ts'
 import { isBusy, toDittographError } from './sqlite-error.ts'
 
@@ -262,10 +262,9 @@ export class SqliteStore implements Store {
     return this.#guard(() => {
       const index = this.#index.featureIndex
       if (index === null || !hasPrefixOf(bounds, index.least)) return null
-      if (values.length === 0) return { sets: [], examined: 0, frontier: null }
-      const probe = new FeatureProbe(values, index.orders[features], bounds)
-      const { sets, postings, frontier } = this.#index.probeFeatures(probe, features, after, limit)
-      return { sets, examined: sets.length + postings / postingsForOneSet, frontier }
+      if (values.length === 0) return { sets: [], examined: 0, frontier: null, scanThrough: null }
+      const probe = new FeatureProbe(values, index.orders[features], bounds, index.least)
+      return this.#index.probeFeatures(probe, features, after, limit)
     })
   }
 

@@ -3,6 +3,7 @@
  * one line for each thing that happened.
  */
 import { DittographError } from '../../../src/errors.ts'
+import { reindexSqliteStore } from '../../../src/store/sqlite/reindex.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { documentsInBatch, tinyRuns, writtenBatch } from './batch.ts'
 
@@ -38,6 +39,12 @@ const writeUntilFull = async (): Promise<void> => {
   await store.close()
 }
 
+/** Makes all postings again, and says after each part how many sets are done. */
+const reindex = async (): Promise<void> => {
+  await reindexSqliteStore({ path, scheme: 'test', ...tinyRuns, onProgress: (done) => say(String(done)) })
+  say('reindexed')
+}
+
 const tryToOpen = async (): Promise<void> => {
   try {
     const store = await openSqliteStore({ path, scheme: 'test' })
@@ -50,4 +57,5 @@ const tryToOpen = async (): Promise<void> => {
 
 if (command === 'write') await writeForEver(Number(process.argv[4]))
 else if (command === 'fill') await writeUntilFull()
+else if (command === 'reindex') await reindex()
 else await tryToOpen()
