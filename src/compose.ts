@@ -26,6 +26,12 @@ import { featureSet } from './signature/features.ts'
 import type { ExactIndexOptions } from './store/sqlite/feature-index.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
 import { reindexSqliteStore } from './store/sqlite/reindex.ts'
+import {
+  type ResignOptions,
+  type ResignOutcome,
+  resignSqliteStore,
+  takeOverResigned,
+} from './store/sqlite/resign.ts'
 import { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 
@@ -119,6 +125,11 @@ const storeOptionsOf = (config: Config, analyzer: Analyzer): SqliteStoreOptions 
   }
 }
 
+const resignOptionsOf = (config: Config, analyzer: Analyzer): ResignOptions => ({
+  ...storeOptionsOf(config, analyzer),
+  sketch: (url, text) => analyzer.sketchOfText(url, text),
+})
+
 const analyzerOf = (config: Config): Analyzer =>
   new Analyzer({
     tokenizer: config.TOKENIZER,
@@ -153,6 +164,7 @@ export const openServices = async (
   { turns = new JobTurns(), storeOptions = {} }: ServicesOptions = {},
 ): Promise<RunningServices> => {
   const analyzer = analyzerOf(config)
+  await takeOverResigned({ ...resignOptionsOf(config, analyzer), ...storeOptions })
   const store = await openSqliteStore({ ...storeOptionsOf(config, analyzer), ...storeOptions })
   if (config.EXACT_INDEX && !store.hasExactIndex)
     process.emitWarning(
@@ -204,3 +216,12 @@ export const openServices = async (
  */
 export const reindex = (config: Config, onProgress: (done: number, sets: number) => void): Promise<number> =>
   reindexSqliteStore({ ...storeOptionsOf(config, analyzerOf(config)), onProgress })
+
+/**
+ * Makes the signatures of the database again under the scheme of the settings, from its kept texts. Throws
+ * `resign_refused` where that cannot be done.
+ */
+export const resign = (
+  config: Config,
+  options: Pick<ResignOptions, 'leaveOut' | 'keepOld' | 'onProgress'>,
+): Promise<ResignOutcome> => resignSqliteStore({ ...resignOptionsOf(config, analyzerOf(config)), ...options })

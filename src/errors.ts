@@ -35,6 +35,7 @@ const definitions = {
   store_full: { kind: 'storage-full', title: 'The storage is full' },
   schema_too_new: { kind: 'refused-at-start', title: 'The database is newer than this program' },
   scheme_mismatch: { kind: 'refused-at-start', title: 'The database was filled under another scheme' },
+  resign_refused: { kind: 'refused-at-start', title: 'The database cannot be re-signed' },
   database_unusable: { kind: 'refused-at-start', title: 'The database cannot be used' },
   invalid_labels: { kind: 'refused-at-start', title: 'The labelled pairs cannot be used' },
   invalid_pages: { kind: 'refused-at-start', title: 'The pages cannot be used' },

@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { pino } from 'pino'
 import { defaultCollection } from './access/collection-name.ts'
 import { KeyRing } from './access/key-ring.ts'
+import type { resign } from './compose.ts'
 import { type Config, loadConfig, type Setting, settings } from './config.ts'
 import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
@@ -129,6 +131,49 @@ const runReindex = async (
   process.stdout.write(`Reindexed: ${sets} sets of equal pages\n`)
 }
 
+type ResignCommandOptions = ReindexOptions & { readonly leaveOut?: boolean; readonly discardOld?: boolean }
+
+const runResign = async (
+  config: Config,
+  { collection = defaultCollection, leaveOut = false, discardOld = false }: ResignCommandOptions,
+): Promise<void> => {
+  const { configOfCollection, resign } = await import('./compose.ts')
+  // A service that runs meanwhile goes first.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  const started = performance.now()
+  let told = started
+  let doneBefore: number | null = null
+  const outcome = await resign(configOfCollection(config, collection), {
+    leaveOut,
+    keepOld: !discardOld,
+    onProgress: (done, documents) => {
+      doneBefore ??= done
+      const now = performance.now()
+      if (now - told < progressPauseMs) return
+      told = now
+      const perSecond = Math.round((1000 * (done - doneBefore)) / (now - started))
+      process.stdout.write(`${done} of ${documents} documents, ${perSecond}/s\n`)
+    },
+  })
+  process.stdout.write(`${reportOfResign(outcome)}\n`)
+}
+
+const reportOfResign = (outcome: Awaited<ReturnType<typeof resign>>): string => {
+  if (outcome.state === 'not-needed') return 'The database is under this scheme already: nothing to do'
+  const { state, from, documents, leftOut, oldName } = outcome
+  const left = leftOut === 0 ? '' : `, ${leftOut} left out`
+  if (state === 'ready')
+    return (
+      `Ready: ${documents} documents${left}. The service goes on under "${from}". Restart it with the new settings: its ` +
+      'start takes over what it has stored since, and the re-signed database with it.'
+    )
+  const old =
+    oldName === null
+      ? ''
+      : ` The database as it was is kept as ${oldName}: remove it when you need it no more.`
+  return `Re-signed: ${documents} documents${left}. Start the service with the new settings.${old}`
+}
+
 const program = new Command('dittograph')
   .description('Near-duplicate detection for web pages as a service')
   .version(version)
@@ -149,6 +194,15 @@ addCommand(
   'Make all postings of a database again, and the exact index with EXACT_INDEX=true; the service must be stopped',
   runReindex,
 ).addOption(collectionOption('reindex this collection instead of DATABASE_URL itself'))
+
+addCommand(
+  'resign',
+  'Make the signatures of a database again from its kept texts, under the settings that are given; the service may run',
+  runResign,
+)
+  .addOption(collectionOption('re-sign this collection instead of DATABASE_URL itself'))
+  .option('--leave-out', 'leave out documents of which no text is kept, instead of refusing')
+  .option('--discard-old', 'do not keep the database as it was')
 
 /** Settings that matter to whoever fills a database. */
 const ingestSettings = [

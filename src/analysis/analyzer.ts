@@ -4,6 +4,8 @@ import { declaredEncoding } from '../page/charset.ts'
 import { charactersOf, type PageContent } from '../page/page.ts'
 import { siteOfHost } from '../page/site.ts'
 import { addressOf } from '../page/url.ts'
+import { hashTokens } from '../signature/fingerprint.ts'
+import { sign } from '../signature/sign.ts'
 import type { Signature, TokenFingerprints } from '../signature/signature.ts'
 import { type AnalysisOptions, analyze, analyzeText, type PageInput, tooManyTokens } from './analyze.ts'
 
@@ -46,8 +48,26 @@ export class Analyzer {
 
   /** Fingerprints of the tokens of a page text, as it was kept: in UTF-8. */
   tokensOfText(pageText: Uint8Array): TokenFingerprints {
-    const read = this.#kernel?.analyzeText(pageText, this.options.tokenizer)
-    if (this.#kernel && read && !('fault' in read)) return this.#kernel.tokens()
+    return this.#readInKernel(pageText)?.tokens() ?? this.#tokensReadably(pageText)
+  }
+
+  /** What follows from a page text as it was kept, in UTF-8, and from the URL: the same as from the page itself. */
+  sketchOfText(url: string | null, pageText: Uint8Array): Omit<Sketch, 'url' | 'title' | 'text'> {
+    const kernel = this.#readInKernel(pageText)
+    const tokens = kernel?.tokens() ?? this.#tokensReadably(pageText)
+    const sketches = kernel?.sign(tokens) ?? { contentHash: hashTokens(tokens), signature: sign(tokens) }
+    const { urlKey, host } = addressOf(url)
+    const site = host === null ? null : siteOfHost(host, this.options.siteRule)
+    return { urlKey, site, tokenCount: tokens.low.length, ...sketches }
+  }
+
+  /** The kernel, which has read the page text; null where it cannot. */
+  #readInKernel(pageText: Uint8Array): Kernel | null {
+    if (this.#kernel === null) return null
+    return 'fault' in this.#kernel.analyzeText(pageText, this.options.tokenizer) ? null : this.#kernel
+  }
+
+  #tokensReadably(pageText: Uint8Array): TokenFingerprints {
     return analyzeText(Buffer.from(pageText).toString(), this.options).tokens
   }
 

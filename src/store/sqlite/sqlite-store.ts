@@ -7,7 +7,6 @@ import { NumberClock } from '../number-clock.ts'
 import { signatureSlots } from '../posting.ts'
 import type {
   Candidate,
-  DeleteOperation,
   DocumentRecord,
   FeaturePage,
   FeatureQuery,
@@ -16,7 +15,6 @@ import type {
   Member,
   ProbePage,
   ProbeQuery,
-  PutOperation,
   ScanPage,
   ScanQuery,
   SetNumber,
@@ -26,7 +24,7 @@ import type {
   WriteResult,
 } from '../store.ts'
 import { busyTimeoutMs, openDatabase } from './database.ts'
-import { DocumentWriter, type Totals } from './document-writer.ts'
+import { DocumentWriter, type Totals, type WriteOperation } from './document-writer.ts'
 import { type ExactIndexOptions, openFeatureIndex } from './feature-index.ts'
 import { Maintenance } from './maintenance.ts'
 import { type IndexedSet, PostingIndex, siteKey, urlKey } from './posting-index.ts'
@@ -185,7 +183,8 @@ export class SqliteStore implements Store {
     return this.#index.featureIndex !== null
   }
 
-  write(operations: readonly (PutOperation | DeleteOperation)[]): Promise<readonly WriteResult[]> {
+  /** See `Store`; may go through the operations again where another program holds the database. */
+  write(operations: Iterable<WriteOperation>): Promise<readonly WriteResult[]> {
     const written = this.#lastWrite.then(() => this.#writeInTurn(operations))
     this.#lastWrite = written.catch(() => undefined)
     return written
@@ -313,9 +312,7 @@ export class SqliteStore implements Store {
     this.#closeDatabase()
   }
 
-  async #writeInTurn(
-    operations: readonly (PutOperation | DeleteOperation)[],
-  ): Promise<readonly WriteResult[]> {
+  async #writeInTurn(operations: Iterable<WriteOperation>): Promise<readonly WriteResult[]> {
     if (this.#closed) throw closedError()
     await this.#maintenance.keepUp()
     while (true) {
@@ -334,7 +331,7 @@ export class SqliteStore implements Store {
   }
 
   /** Without a turn of the event loop between commit and index, so that nobody sees one without the other. */
-  #writeAtOnce(operations: readonly (PutOperation | DeleteOperation)[]): readonly WriteResult[] {
+  #writeAtOnce(operations: Iterable<WriteOperation>): readonly WriteResult[] {
     const { results, sets, documents, goneSets, goneDocuments, added } = this.#applyImmediately(operations)
     this.#index.addSets([...sets.values()])
     for (const document of documents.values()) this.#index.addDocument(document)
@@ -343,7 +340,7 @@ export class SqliteStore implements Store {
     this.#totals.documents += added.documents
     this.#totals.sets += added.sets
     this.#totals.signedSets += added.signedSets
-    this.#maintenance.wake(operations.length, featurePostingsOf(sets.values()))
+    this.#maintenance.wake(results.length, featurePostingsOf(sets.values()))
     return results
   }
 
