@@ -22,7 +22,17 @@ const mayImport = {
     'service',
   ],
   access: [],
-  http: ['access', 'service', 'analysis', 'detect', 'join', 'page', 'warc', 'kernel/string-end'],
+  http: [
+    'access',
+    'service',
+    'analysis',
+    'detect',
+    'join',
+    'evaluation/label',
+    'page',
+    'warc',
+    'kernel/string-end',
+  ],
   ingest: ['service', 'http', 'warc'],
 }
 
