@@ -18,7 +18,7 @@ const findings = async (store: Store) => {
   const idsOf = async (sets: readonly number[]) => (await store.members(sets, 0, 1000)).map(({ id }) => id)
   const found: Record<string, unknown> = {}
   const texts = await store.texts(all.map(({ id }) => id))
-  for (const { id, contentHash, signature } of all) {
+  for (const [i, { id, contentHash, signature }] of all.entries()) {
     const text = Buffer.from(texts.get(id)?.text ?? []).toString()
     const set = await store.findSet(contentHash)
     const { candidates } = await walkProbe(store, signature ?? signatureOf(id), {
@@ -30,7 +30,8 @@ const findings = async (store: Store) => {
     found[id] = [
       await idsOf(set === null ? [] : [set]),
       await idsOf(candidates.map((one) => one.set)),
-      await idsOf(await walkFeatures(store, text, 0.5, 100)),
+      // Of some documents only: counting all common features is most of the work of the test.
+      i % 5 === 0 ? await idsOf(await walkFeatures(store, text, 0.5, 100)) : [],
       byUrl.length,
     ]
   }
