@@ -314,6 +314,18 @@ for (const name of ingestSettings) ingestCommand.addOption(optionOf(name, settin
 ingestCommand.action(runIngest)
 
 const evaluateFromOptions = async (options: Record<string, unknown>): Promise<void> => {
+  const { url, job, out, title, apiKeyFile, pages, pairs } = options
+  if (typeof url === 'string' && typeof job === 'string' && typeof out === 'string') {
+    const { evaluateRemoteJob } = await import('./evaluate-job.ts')
+    const apiKey = await apiKeyOf(apiKeyFile as string | undefined)
+    process.stdout.write(`${await evaluateRemoteJob({ url, job, out, title: String(title), apiKey })}\n`)
+    return
+  }
+  if (pages === undefined || pairs === undefined)
+    throw new DittographError(
+      'invalid_configuration',
+      'There are two ways: --pages with --pairs, or --url with --job and --out',
+    )
   const { evaluate } = await import('./evaluate.ts')
   // Each option is required or has a default, and commander has checked the choices.
   process.stdout.write(`${await evaluate(options as EvaluateOptions)}\n`)
@@ -326,12 +338,17 @@ const hashFamiliesOf = (text: string): number => {
 
 program
   .command('evaluate')
-  .description('Measure every algorithm on labelled pairs of your own pages: precision, recall, thresholds')
-  .requiredOption(
+  .description(
+    'Measure every algorithm on labelled pairs of your own pages, or report on a join of a service and what was judged of it',
+  )
+  .option('--url <url>', 'a service that runs; with --job and --out')
+  .option('--job <id>', 'a join of that service')
+  .option('--api-key-file <file>', 'file with the key for the service, instead of DITTOGRAPH_API_KEY')
+  .option(
     '--pages <files...>',
     'NDJSON of documents ({id, url, html} a line, as POST /documents takes them), also .gz',
   )
-  .requiredOption(
+  .option(
     '--pairs <files...>',
     'tab-separated pairs with a header: a, b, label, and where known reason, stratum; also .gz',
   )
@@ -346,7 +363,7 @@ program
       .default('public-suffix'),
   )
   .option('--hash-families <count>', 'compare again under so many other hash families', hashFamiliesOf, 10)
-  .option('--title <text>', 'heading of the report', 'Evaluation on labelled pairs')
+  .option('--title <text>', 'heading of the report', 'Evaluation of near-duplicate pairs')
   .option('--out <directory>', 'write report.md, its plots and numbers.json there')
   .action(evaluateFromOptions)
 

@@ -1,10 +1,14 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServices } from '../../src/compose.ts'
+import { evaluateRemoteJob } from '../../src/evaluate-job.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { joinRequest, openInDirectory, succeeded } from '../fixture/jobs.ts'
 import { only, openInMemory, storeAll, textInput } from '../fixture/services.ts'
 import { temporaryDirectory } from '../store/sqlite/temporary.ts'
+import { listen } from './fixture.ts'
 
 const { directory, remove } = temporaryDirectory()
 const appOptions = {
@@ -17,7 +21,7 @@ const appOptions = {
 } as const
 let running: RunningServices
 let app: FastifyInstance
-let join: string
+let joinId: string
 let clusters: string
 beforeAll(async () => {
   running = await openInDirectory(directory)
@@ -28,9 +32,9 @@ beforeAll(async () => {
     textInput('c', words, 'https://two.example/c'),
     textInput('d', 'something else', 'https://two.example/d'),
   ])
-  join = (await succeeded(running, joinRequest())).id
+  joinId = (await succeeded(running, joinRequest())).id
   clusters = (
-    await succeeded(running, { kind: 'clusters', job: join, linkage: 'components', policy: ['https'] })
+    await succeeded(running, { kind: 'clusters', job: joinId, linkage: 'components', policy: ['https'] })
   ).id
   app = await buildApp(only(running.services), appOptions)
 }, 60_000)
@@ -53,7 +57,7 @@ const send = async (method: 'GET' | 'PUT' | 'DELETE', url: string, body?: unknow
 
 describe('the evaluation over HTTP', () => {
   test('goes from a sample over judgements to precision', async () => {
-    const sample = await send('GET', `/jobs/${join}/sample?size=10&seed=3`)
+    const sample = await send('GET', `/jobs/${joinId}/sample?size=10&seed=3`)
     expect(sample).toMatchObject({ status: 200, body: { population: 3, seed: 3 } })
     expect(sample.body.pairs.map(({ label }: { label: unknown }) => label)).toEqual([null, null, null])
     const verdicts = { 'a b': 'correct', 'a c': 'correct', 'b c': 'incorrect' } as Record<string, string>
@@ -62,13 +66,13 @@ describe('the evaluation over HTTP', () => {
         status: 200,
         body: { a, b, reason: null, current: true },
       })
-    const { body: evaluation } = await send('GET', `/jobs/${join}/evaluation`)
+    const { body: evaluation } = await send('GET', `/jobs/${joinId}/evaluation`)
     const { all, sameSite, differentSites } = evaluation.precision
     expect(all).toMatchObject({ pairs: 3, correct: 2, incorrect: 1, unjudged: 0 })
     expect(all.precision).toMatchObject({ value: 2 / 3, sampleSize: 3 })
     expect([sameSite.correct, differentSites.correct, differentSites.incorrect]).toEqual([1, 1, 1])
     expect(evaluation.termDifferences).toMatchObject({ pairs: 3, mean: 4 / 3, median: 2 })
-    const again = await send('GET', `/jobs/${join}/sample?size=1&seed=3`)
+    const again = await send('GET', `/jobs/${joinId}/sample?size=1&seed=3`)
     const [{ a, b }] = again.body.pairs
     expect(again.body.pairs[0].label).toBe(verdicts[`${a} ${b}`])
     expect(await send('DELETE', `/judgements?a=${b}&b=${a}`)).toEqual({ status: 204, body: null })
@@ -79,7 +83,7 @@ describe('the evaluation over HTTP', () => {
   })
 
   test('describes the pairs of a join', async () => {
-    const { status, body } = await send('GET', `/jobs/${join}/statistics`)
+    const { status, body } = await send('GET', `/jobs/${joinId}/statistics`)
     expect(status).toBe(200)
     expect(body).toMatchObject({
       pairs: 3,
@@ -113,7 +117,7 @@ describe('the evaluation over HTTP', () => {
     ['seed=-1', 'seed'],
     ['seed=1.5', 'seed'],
   ])('a sample with %s is refused by the name of the parameter', async (query, name) => {
-    const { status, body } = await send('GET', `/jobs/${join}/sample?${query}`)
+    const { status, body } = await send('GET', `/jobs/${joinId}/sample?${query}`)
     expect([status, body.code, body.errors[0].pointer]).toEqual([400, 'invalid_parameter', name])
   })
 
@@ -137,6 +141,28 @@ describe('the evaluation over HTTP', () => {
       status: 404,
       body: { code: 'judgement_not_found' },
     })
+  })
+
+  test('becomes a report that can be read: tables, plots and all numbers', async () => {
+    const out = join(directory, 'report')
+    const port = await listen(app)
+    const options = { url: `http://127.0.0.1:${port}`, apiKey: null, title: 'My <crawl>', out }
+    await running.services.evaluation.judge('a', 'b', { label: 'correct', reason: null })
+    expect(await evaluateRemoteJob({ ...options, job: joinId })).toMatch(
+      /^3 pairs, \d judged: precision 0\.\d+|1\.000$/,
+    )
+    const report = await readFile(join(out, 'report.md'), 'utf8')
+    expect(report).toMatch(/^# My &lt;crawl&gt;\n/)
+    const images = [...report.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, name]) => String(name))
+    expect(images.length).toBe(5)
+    for (const name of images) expect(await readFile(join(out, name), 'utf8')).toMatch(/^<svg /)
+    const numbers = JSON.parse(await readFile(join(out, 'numbers.json'), 'utf8'))
+    expect(numbers.statistics.degrees.nodes).toBe(3)
+    expect(numbers.evaluation.precision.all.pairs).toBe(3)
+    await expect(evaluateRemoteJob({ ...options, job: 'unknown' })).rejects.toThrow(/No job has this id/)
+    await expect(evaluateRemoteJob({ ...options, url: 'http://127.0.0.1:1', job: joinId })).rejects.toThrow(
+      /does not answer/,
+    )
   })
 
   test('is a 501 where the database is in memory', async () => {
