@@ -6,12 +6,12 @@
  * of the same pages, before and after `dittograph reindex` counted the frequencies that order the features.
  *
  * Prints CPU and bytes of the file a document with and without the index, and for each way to search and each threshold
- * milliseconds (p50, p99, longest), near-duplicates found and sets looked at on average, and the share of answers
+ * milliseconds and those of CPU (p50, p99, longest), near-duplicates found and sets looked at on average, and the share of answers
  * that is complete; and the memory of the process at the end.
  *
  * FILES: NDJSON of pages, `.gz` or not, which are stored again with a part of their words changed until there are enough
  * documents; without them pages are made. BENCH_DOCUMENTS (100000); BENCH_BYTES: of a made page (3000); BENCH_QUERIES: for each
- * threshold (300), a fiftieth of it by scan; BENCH_ROUNDS: turns of filling (5); BENCH_DIRECTORY: where the databases lie.
+ * threshold (300), a tenth of it by tokens, a fiftieth of it by scan; BENCH_ROUNDS: turns of filling (5); BENCH_DIRECTORY: where the databases lie.
  */
 import { statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -81,12 +81,14 @@ const search = async ({ services }: RunningServices, ids: readonly string[], fea
   const results: Record<string, unknown> = {}
   for (const threshold of thresholds) {
     const milliseconds: number[] = []
+    const cpuMilliseconds: number[] = []
     let [found, examined, complete] = [0, 0, 0]
     const query = options({ algorithm: 'jaccard', exact: { threshold, features } })
     for (const id of ids) {
-      const started = performance.now()
+      const [started, cpuStarted] = [performance.now(), cpuMicroseconds()]
       const answer = await services.nearDuplicates.ofDocument(id, query)
       milliseconds.push(performance.now() - started)
+      cpuMilliseconds.push((cpuMicroseconds() - cpuStarted) / 1000)
       found += answer.duplicates.length
       examined += answer.examined
       complete += answer.complete ? 1 : 0
@@ -94,6 +96,7 @@ const search = async ({ services }: RunningServices, ids: readonly string[], fea
     const mean = (sum: number): number => rounded(sum / ids.length, 2)
     results[threshold] = {
       ms: spread(milliseconds),
+      cpuMs: spread(cpuMilliseconds),
       found: mean(found),
       examined: mean(examined),
       complete: mean(complete),
@@ -138,18 +141,17 @@ try {
   }
   if (round.length > 0) await storeRound()
   const asked = evenly(ids, queryCount)
-  const scanned = evenly(ids, Math.ceil(queryCount / 50))
-  const searches = async (services: RunningServices, some: readonly string[]) => ({
-    shingles: await search(services, some, 'shingles'),
-    tokens: await search(services, some, 'tokens'),
+  const searches = async (services: RunningServices, share: number) => ({
+    shingles: await search(services, evenly(asked, Math.ceil(queryCount * share)), 'shingles'),
+    tokens: await search(services, evenly(asked, Math.ceil((queryCount * share) / 10)), 'tokens'),
   })
-  const byScan = await searches(running.plain, scanned)
-  const byIndex = await searches(running.indexed, asked)
+  const byScan = await searches(running.plain, 1 / 50)
+  const byIndex = await searches(running.indexed, 1)
   for (const kind of kinds) await running[kind].close()
   const size = Object.fromEntries(kinds.map((kind) => [kind, rounded(statSync(pathOf(kind)).size / count)]))
   const reindexing = await cpuOf(() => reindex(configOf('indexed'), () => undefined))
   const reindexed = await openServices(configOf('indexed'))
-  const byReindexed = await searches(reindexed, asked)
+  const byReindexed = await searches(reindexed, 1)
   await reindexed.close()
   report('exact', {
     documents: count,

@@ -1,27 +1,38 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { defaultCollection, isCollectionName } from './access/collection-name.ts'
-import type { AnalysisOptions } from './analysis/analyze.ts'
+import { type AnalysisOptions, analyzeText } from './analysis/analyze.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { schemeOf } from './analysis/scheme.ts'
 import { type Config, sqlitePathOf } from './config.ts'
 import { DittographError } from './errors.ts'
+import { hashSeedOf } from './hash-seed.ts'
+import { type EvaluatedDocuments, Evaluations } from './job/evaluations.ts'
 import { JobCatalog } from './job/job-catalog.ts'
 import { JobTurns } from './job/job-turns.ts'
 import { Jobs } from './job/jobs.ts'
+import { JudgementBook } from './job/judgement-book.ts'
+import { NoEvaluations } from './job/no-evaluations.ts'
 import { NoJobs } from './job/no-jobs.ts'
 import { Comparison } from './service/comparison.ts'
 import { Documents } from './service/documents.ts'
+import type { EvaluationService } from './service/evaluation-service.ts'
 import { FeatureSets } from './service/feature-sets.ts'
 import { NearDuplicates } from './service/near-duplicates.ts'
 import type { Services } from './service/service.ts'
 import { StageMetrics } from './service/stage-metrics.ts'
 import { WriteQueue } from './service/write-queue.ts'
 import { featureSet } from './signature/features.ts'
-import { backupDatabase } from './store/sqlite/backup.ts'
+import { backupDatabase, backupJudgements } from './store/sqlite/backup.ts'
 import type { ExactIndexOptions } from './store/sqlite/feature-index.ts'
 import { openJobDatabase } from './store/sqlite/job-database.ts'
 import { reindexSqliteStore } from './store/sqlite/reindex.ts'
+import {
+  type ResignOptions,
+  type ResignOutcome,
+  resignSqliteStore,
+  takeOverResigned,
+} from './store/sqlite/resign.ts'
 import { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts'
 import type { Store } from './store/store.ts'
 
@@ -46,15 +57,23 @@ export type RunningServices = {
 const inMemory = ':memory:'
 const dayMs = 24 * 60 * 60 * 1000
 
+/** Records of jobs, and judgements, of the database in a file; what jobs find lies beside it. */
+const jobDatabaseOf = (databaseFile: string): string => join(`${databaseFile}-jobs`, 'jobs.db')
+
 /** Jobs beside a database in a file; without one there is nothing that their threads could read. */
-const openJobs = (config: Config, analysis: AnalysisOptions, turns: JobTurns): Jobs | NoJobs => {
+const openJobs = (
+  config: Config,
+  analysis: AnalysisOptions,
+  store: Store,
+  turns: JobTurns,
+): { jobs: Jobs | NoJobs; evaluation: EvaluationService } => {
   const path = sqlitePathOf(config.DATABASE_URL)
-  if (path === inMemory) return new NoJobs()
+  if (path === inMemory) return { jobs: new NoJobs(), evaluation: new NoEvaluations() }
   const databaseFile = realpathSync(path)
-  const directory = `${databaseFile}-jobs`
-  return new Jobs({
-    catalog: new JobCatalog(openJobDatabase(join(directory, 'jobs.db'), Date.now())),
-    directory,
+  const db = openJobDatabase(jobDatabaseOf(databaseFile), Date.now())
+  const jobs = new Jobs({
+    catalog: new JobCatalog(db),
+    directory: dirname(jobDatabaseOf(databaseFile)),
     databaseFile,
     analysis,
     queueLimit: config.JOB_QUEUE_LIMIT,
@@ -63,7 +82,25 @@ const openJobs = (config: Config, analysis: AnalysisOptions, turns: JobTurns): J
     mostResultBytes: config.JOB_RESULTS_MB * 2 ** 20,
     now: Date.now,
   })
+  const evaluation = new Evaluations({
+    openJoin: (id) => jobs.openJoin(id),
+    judgements: new JudgementBook(db),
+    documents: evaluatedDocuments(store, analysis),
+    now: Date.now,
+  })
+  return { jobs, evaluation }
 }
+
+const evaluatedDocuments = (store: Store, analysis: AnalysisOptions): EvaluatedDocuments => ({
+  contentOf: async (id) => {
+    const record = await store.get(id)
+    return record === null ? null : Buffer.from(record.contentHash).toString('hex')
+  },
+  termsOf: async (id) => {
+    const text = (await store.texts([id])).get(id)?.text ?? null
+    return text === null ? null : analyzeText(Buffer.from(text).toString(), analysis).terms
+  },
+})
 
 const exactIndexOf = (config: Config, analyzer: Analyzer): ExactIndexOptions | null =>
   config.EXACT_INDEX
@@ -91,8 +128,17 @@ const storeOptionsOf = (config: Config, analyzer: Analyzer): SqliteStoreOptions 
   }
 }
 
+const resignOptionsOf = (config: Config, analyzer: Analyzer): ResignOptions => ({
+  ...storeOptionsOf(config, analyzer),
+  sketch: (url, text) => analyzer.sketchOfText(url, text),
+})
+
 const analyzerOf = (config: Config): Analyzer =>
-  new Analyzer({ tokenizer: config.TOKENIZER, siteRule: config.SITE_RULE })
+  new Analyzer({
+    tokenizer: config.TOKENIZER,
+    siteRule: config.SITE_RULE,
+    hashSeed: config.HASH_SEED === null ? null : hashSeedOf(config.HASH_SEED),
+  })
 
 /**
  * The configuration for one collection: `default` is the database of `DATABASE_URL`, each other one a database of its
@@ -121,10 +167,11 @@ export const openServices = async (
   { turns = new JobTurns(), storeOptions = {} }: ServicesOptions = {},
 ): Promise<RunningServices> => {
   const analyzer = analyzerOf(config)
+  await takeOverResigned({ ...resignOptionsOf(config, analyzer), ...storeOptions })
   const store = await openSqliteStore({ ...storeOptionsOf(config, analyzer), ...storeOptions })
   if (config.EXACT_INDEX && !store.hasExactIndex)
     process.emitWarning(
-      'The exact index of the database was not built, or for another EXACT_MIN_THRESHOLD: exact searches scan ' +
+      'The exact index of the database was not built, or for a higher EXACT_MIN_THRESHOLD: exact searches scan ' +
         'all pages until the service is stopped and "dittograph reindex" was run with the same settings',
     )
   const metrics = new StageMetrics(store)
@@ -137,7 +184,9 @@ export const openServices = async (
     stages: metrics,
     workLimit: config.QUERY_WORK_LIMIT,
   })
-  const jobs = await closingOnFailure(store, () => openJobs(config, analyzer.options, turns))
+  const { jobs, evaluation } = await closingOnFailure(store, () =>
+    openJobs(config, analyzer.options, store, turns),
+  )
   const documents = new Documents({
     store,
     writes,
@@ -152,6 +201,7 @@ export const openServices = async (
       nearDuplicates,
       comparison: new Comparison({ store, analysis: analyzer.options }),
       jobs,
+      evaluation,
       operations: { ready: () => store.check(), renderMetrics: () => metrics.render() },
     },
     isIdle: () => jobs.isIdle() && sqlitePathOf(config.DATABASE_URL) !== inMemory,
@@ -171,6 +221,15 @@ export const reindex = (config: Config, onProgress: (done: number, sets: number)
   reindexSqliteStore({ ...storeOptionsOf(config, analyzerOf(config)), onProgress })
 
 /**
+ * Makes the signatures of the database again under the scheme of the settings, from its kept texts. Throws
+ * `resign_refused` where that cannot be done.
+ */
+export const resign = (
+  config: Config,
+  options: Pick<ResignOptions, 'leaveOut' | 'keepOld' | 'onProgress'>,
+): Promise<ResignOutcome> => resignSqliteStore({ ...resignOptionsOf(config, analyzerOf(config)), ...options })
+
+/**
  * Copies the database of a configuration, also while a service has it open, into a new file that can be used in its
  * place. See `backupDatabase`.
  */
@@ -187,4 +246,6 @@ export const backup = async (
     )
   if (!existsSync(path)) throw new DittographError('database_unusable', 'There is no database to copy')
   await backupDatabase(path, file, onProgress)
+  const jobDatabase = jobDatabaseOf(realpathSync(path))
+  if (existsSync(jobDatabase)) await backupJudgements(jobDatabase, jobDatabaseOf(file))
 }

@@ -64,6 +64,12 @@ export const settings = {
     default: true,
     description: 'Keep page texts; without them there is no resemblance, no diff and no re-signing',
   },
+  HASH_SEED: {
+    kind: 'text',
+    default: null,
+    description:
+      'Secret of 16 or more characters that the hash functions depend on; better set by the environment than as a flag',
+  },
   API_KEYS_FILE: {
     kind: 'text',
     default: null,
@@ -149,7 +155,16 @@ export const settings = {
     default: 300_000,
     minimum: 1000,
     maximum: 86_400_000,
-    description: 'Longest time in which a request must have arrived whole',
+    description:
+      'Longest time in which a request must have arrived whole, and of NDJSON or WARC the next line or record',
+  },
+  CONNECTION_LIMIT: {
+    kind: 'integer',
+    default: 4096,
+    minimum: 1,
+    maximum: 65_535,
+    description:
+      'Most open connections; more are closed at once. The process must be allowed as many open files',
   },
   SHUTDOWN_TIMEOUT_MS: {
     kind: 'integer',

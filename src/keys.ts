@@ -23,6 +23,10 @@ export const collectionOption = (description: string): Option =>
 const fileOption = (): Option =>
   new Option('--api-keys-file <value>', settings.API_KEYS_FILE.description)
     .env('API_KEYS_FILE')
+    .argParser((file) => {
+      if (file === '') throw new InvalidArgumentError('API_KEYS_FILE must name a file.')
+      return file
+    })
     .makeOptionMandatory()
 
 const nameOf = (text: string): string => {

@@ -2,11 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { pino } from 'pino'
 import { defaultCollection } from './access/collection-name.ts'
 import { KeyRing } from './access/key-ring.ts'
+import type { resign } from './compose.ts'
 import { type Config, loadConfig, type Setting, settings } from './config.ts'
 import { Engine } from './engine/engine.ts'
 import { DittographError } from './errors.ts'
@@ -44,6 +46,7 @@ const build = (config: Config, collections: Collections, ring: KeyRing | null, l
     bodyLimitBytes: config.BODY_LIMIT_BYTES,
     exactMinThreshold: config.EXACT_MIN_THRESHOLD,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    connectionLimit: config.CONNECTION_LIMIT,
     logger,
     version,
   })
@@ -133,6 +136,49 @@ const runReindex = async (
   process.stdout.write(`Reindexed: ${sets} sets of equal pages\n`)
 }
 
+type ResignCommandOptions = CollectionOptions & { readonly leaveOut?: boolean; readonly discardOld?: boolean }
+
+const runResign = async (
+  config: Config,
+  { collection = defaultCollection, leaveOut = false, discardOld = false }: ResignCommandOptions,
+): Promise<void> => {
+  const { configOfCollection, resign } = await import('./compose.ts')
+  // A service that runs meanwhile goes first.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  const started = performance.now()
+  let told = started
+  let doneBefore: number | null = null
+  const outcome = await resign(configOfCollection(config, collection), {
+    leaveOut,
+    keepOld: !discardOld,
+    onProgress: (done, documents) => {
+      doneBefore ??= done
+      const now = performance.now()
+      if (now - told < progressPauseMs) return
+      told = now
+      const perSecond = Math.round((1000 * (done - doneBefore)) / (now - started))
+      process.stdout.write(`${done} of ${documents} documents, ${perSecond}/s\n`)
+    },
+  })
+  process.stdout.write(`${reportOfResign(outcome)}\n`)
+}
+
+const reportOfResign = (outcome: Awaited<ReturnType<typeof resign>>): string => {
+  if (outcome.state === 'not-needed') return 'The database is under this scheme already: nothing to do'
+  const { state, from, documents, leftOut, oldName } = outcome
+  const left = leftOut === 0 ? '' : `, ${leftOut} left out`
+  if (state === 'ready')
+    return (
+      `Ready: ${documents} documents${left}. The service goes on under "${from}". Restart it with the new settings: its ` +
+      'start takes over what it has stored since, and the re-signed database with it.'
+    )
+  const old =
+    oldName === null
+      ? ''
+      : ` The database as it was is kept as ${oldName}: remove it when you need it no more.`
+  return `Re-signed: ${documents} documents${left}. Start the service with the new settings.${old}`
+}
+
 const runBackup = async (
   file: string,
   { collection = defaultCollection, ...options }: CollectionOptions & Record<string, string>,
@@ -163,10 +209,19 @@ addCommand(
   runReindex,
 ).addOption(collectionOption('reindex this collection instead of DATABASE_URL itself'))
 
+addCommand(
+  'resign',
+  'Make the signatures of a database again from its kept texts, under the settings that are given; the service may run',
+  runResign,
+)
+  .addOption(collectionOption('re-sign this collection instead of DATABASE_URL itself'))
+  .option('--leave-out', 'leave out documents of which no text is kept, instead of refusing')
+  .option('--discard-old', 'do not keep the database as it was')
+
 program
   .command('backup')
   .description('Copy the database into a new file, as it is at this moment, whether or not the service runs')
-  .argument('<file>', 'must not exist; jobs and their results are not copied')
+  .argument('<file>', 'must not exist; judgements go to FILE-jobs, jobs and their results are not copied')
   .addOption(optionOf('DATABASE_URL', settings.DATABASE_URL))
   .addOption(collectionOption('copy this collection instead of DATABASE_URL itself'))
   .action(runBackup)
@@ -178,6 +233,7 @@ const ingestSettings = [
   'TOKENIZER',
   'SITE_RULE',
   'KEEP_TEXT',
+  'HASH_SEED',
   'EXACT_INDEX',
   'EXACT_MIN_THRESHOLD',
   'SYNCHRONOUS',
@@ -258,6 +314,18 @@ for (const name of ingestSettings) ingestCommand.addOption(optionOf(name, settin
 ingestCommand.action(runIngest)
 
 const evaluateFromOptions = async (options: Record<string, unknown>): Promise<void> => {
+  const { url, job, out, title, apiKeyFile, pages, pairs } = options
+  if (typeof url === 'string' && typeof job === 'string' && typeof out === 'string') {
+    const { evaluateRemoteJob } = await import('./evaluate-job.ts')
+    const apiKey = await apiKeyOf(apiKeyFile as string | undefined)
+    process.stdout.write(`${await evaluateRemoteJob({ url, job, out, title: String(title), apiKey })}\n`)
+    return
+  }
+  if (pages === undefined || pairs === undefined)
+    throw new DittographError(
+      'invalid_configuration',
+      'There are two ways: --pages with --pairs, or --url with --job and --out',
+    )
   const { evaluate } = await import('./evaluate.ts')
   // Each option is required or has a default, and commander has checked the choices.
   process.stdout.write(`${await evaluate(options as EvaluateOptions)}\n`)
@@ -270,12 +338,17 @@ const hashFamiliesOf = (text: string): number => {
 
 program
   .command('evaluate')
-  .description('Measure every algorithm on labelled pairs of your own pages: precision, recall, thresholds')
-  .requiredOption(
+  .description(
+    'Measure every algorithm on labelled pairs of your own pages, or report on a join of a service and what was judged of it',
+  )
+  .option('--url <url>', 'a service that runs; with --job and --out')
+  .option('--job <id>', 'a join of that service')
+  .option('--api-key-file <file>', 'file with the key for the service, instead of DITTOGRAPH_API_KEY')
+  .option(
     '--pages <files...>',
     'NDJSON of documents ({id, url, html} a line, as POST /documents takes them), also .gz',
   )
-  .requiredOption(
+  .option(
     '--pairs <files...>',
     'tab-separated pairs with a header: a, b, label, and where known reason, stratum; also .gz',
   )
@@ -290,7 +363,7 @@ program
       .default('public-suffix'),
   )
   .option('--hash-families <count>', 'compare again under so many other hash families', hashFamiliesOf, 10)
-  .option('--title <text>', 'heading of the report', 'Evaluation on labelled pairs')
+  .option('--title <text>', 'heading of the report', 'Evaluation of near-duplicate pairs')
   .option('--out <directory>', 'write report.md, its plots and numbers.json there')
   .action(evaluateFromOptions)
 

@@ -23,10 +23,14 @@ const tiny = {
   BENCH_HOT: '500',
   BENCH_QUERIES: '10',
   BENCH_SECONDS: '1',
+  BENCH_BYTES: '4096',
+  BENCH_CONNECTIONS: '20',
+  BENCH_BODY_LIMIT_BYTES: '65536',
 }
 
 /** Those that are imported or started by the others. */
 const parts = [
+  'adversarial-pages.ts',
   'baseline-server.ts',
   'connection.ts',
   'health-client.ts',

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -91,7 +92,8 @@ describe('dittograph keys', () => {
     const nowhere = { API_KEYS_FILE: join(temporary.directory, 'none', 'keys.json') }
     const add = ['keys', 'add', '--collection', 'x', '--name', 'x']
     await expect(dittograph(add, nowhere)).rejects.toThrow(/API_KEYS_FILE .* cannot be changed: [^\n]*\n$/)
-    await expect(dittograph(add, { API_KEYS_FILE: '' })).rejects.toThrow(/API_KEYS_FILE/)
+    await expect(dittograph(add, { API_KEYS_FILE: '' })).rejects.toThrow(/API_KEYS_FILE must name a file/)
+    expect(existsSync('-new')).toBe(false)
   })
 })
 

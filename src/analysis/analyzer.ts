@@ -4,8 +4,10 @@ import { declaredEncoding } from '../page/charset.ts'
 import { charactersOf, type PageContent } from '../page/page.ts'
 import { siteOfHost } from '../page/site.ts'
 import { addressOf } from '../page/url.ts'
+import { hashTokens } from '../signature/fingerprint.ts'
+import { sign } from '../signature/sign.ts'
 import type { Signature, TokenFingerprints } from '../signature/signature.ts'
-import { type AnalysisOptions, analyze, analyzeText, type PageInput } from './analyze.ts'
+import { type AnalysisOptions, analyze, analyzeText, type PageInput, tooManyTokens } from './analyze.ts'
 
 /** What is stored of a page. */
 export type Sketch = {
@@ -28,12 +30,12 @@ export class Analyzer {
   readonly options: AnalysisOptions
   readonly #kernel: Kernel | null
 
-  constructor(options: AnalysisOptions, kernel: Kernel | null = createKernel()) {
+  constructor(options: AnalysisOptions, kernel: Kernel | null = createKernel(options.hashSeed?.key)) {
     this.options = options
     this.#kernel = kernel
   }
 
-  /** Throws `invalid_body` where the page is said to be the inside of a JSON string and is not. */
+  /** Throws `page_too_large`, and `invalid_body` where the page is said to be the inside of a JSON string and is not. */
   sketch(input: PageInput): Sketch {
     return this.#sketch(input) ?? this.#readably(input)
   }
@@ -46,22 +48,43 @@ export class Analyzer {
 
   /** Fingerprints of the tokens of a page text, as it was kept: in UTF-8. */
   tokensOfText(pageText: Uint8Array): TokenFingerprints {
-    const read = this.#kernel?.analyzeText(pageText, this.options.tokenizer)
-    if (this.#kernel && read && !('fault' in read)) return this.#kernel.tokens()
+    return this.#readInKernel(pageText)?.tokens() ?? this.#tokensReadably(pageText)
+  }
+
+  /** What follows from a page text as it was kept, in UTF-8, and from the URL: the same as from the page itself. */
+  sketchOfText(url: string | null, pageText: Uint8Array): Omit<Sketch, 'url' | 'title' | 'text'> {
+    const kernel = this.#readInKernel(pageText)
+    const tokens = kernel?.tokens() ?? this.#tokensReadably(pageText)
+    const sketches = kernel?.sign(tokens) ?? { contentHash: hashTokens(tokens), signature: sign(tokens) }
+    const { urlKey, host } = addressOf(url)
+    const site = host === null ? null : siteOfHost(host, this.options.siteRule)
+    return { urlKey, site, tokenCount: tokens.low.length, ...sketches }
+  }
+
+  /** The kernel, which has read the page text; null where it cannot. */
+  #readInKernel(pageText: Uint8Array): Kernel | null {
+    if (this.#kernel === null) return null
+    return 'fault' in this.#kernel.analyzeText(pageText, this.options.tokenizer) ? null : this.#kernel
+  }
+
+  #tokensReadably(pageText: Uint8Array): TokenFingerprints {
     return analyzeText(Buffer.from(pageText).toString(), this.options).tokens
   }
 
   #sketch({ url, content }: PageInput): Sketch | null {
     if (this.#kernel === null) return null
     let reading = this.#kernel.analyze(this.#kernelInput(content, url))
-    if ('fault' in reading && reading.fault !== 'too-large') {
+    if ('fault' in reading && (reading.fault === 'invalid-utf8' || reading.fault === 'invalid-json')) {
       if (!('contentType' in content)) throw notJson()
       // Not UTF-8, or not all of it: what can be read of it can be written as UTF-8.
       reading = this.#kernel.analyze(
         this.#kernelInput({ kind: content.kind, characters: charactersOf(content) }, url),
       )
     }
-    if ('fault' in reading) return null
+    if ('fault' in reading) {
+      if (reading.fault === 'too-many-tokens') throw tooManyTokens()
+      return null
+    }
     const { textBytes, title, tokenCount, contentHash, signature } = reading
     const { urlKey, host } = addressOf(url)
     return {

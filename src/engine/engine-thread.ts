@@ -40,6 +40,12 @@ const collectionMethods: MethodsOfServices = {
   deleteJob: ({ jobs }, id) => jobs.delete(id),
   pairsOfJob: ({ jobs }, id, query) => jobs.pairs(id, query),
   clustersOfJob: ({ jobs }, id, query) => jobs.clusters(id, query),
+  sampleOfJob: ({ evaluation }, job, query) => evaluation.sample(job, query),
+  statisticsOfJob: ({ evaluation }, job) => evaluation.statistics(job),
+  evaluationOfJob: ({ evaluation }, job) => evaluation.evaluation(job),
+  judge: ({ evaluation }, a, b, verdict) => evaluation.judge(a, b, verdict),
+  judgements: ({ evaluation }, query) => evaluation.judgements(query),
+  forgetJudgement: ({ evaluation }, a, b) => evaluation.forget(a, b),
   ready: ({ operations }) => operations.ready(),
   renderMetrics: ({ operations }) => operations.renderMetrics(),
 }

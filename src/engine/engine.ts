@@ -99,6 +99,14 @@ export class Engine implements Collections {
         pairs: (id, query) => call('pairsOfJob', id, query),
         clusters: (id, query) => call('clustersOfJob', id, query),
       },
+      evaluation: {
+        sample: (job, query) => call('sampleOfJob', job, query),
+        statistics: (job) => call('statisticsOfJob', job),
+        evaluation: (job) => call('evaluationOfJob', job),
+        judge: (a, b, verdict) => call('judge', a, b, verdict),
+        judgements: (query) => call('judgements', query),
+        forget: (a, b) => call('forgetJudgement', a, b),
+      },
       operations: {
         ready: () => call('ready'),
         renderMetrics: () => call('renderMetrics'),

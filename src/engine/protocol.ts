@@ -1,5 +1,6 @@
 import type { PageInput } from '../analysis/analyze.ts'
 import { DittographError, type ErrorCode, type ErrorItem } from '../errors.ts'
+import type { EvaluationService } from '../service/evaluation-service.ts'
 import type { JobService } from '../service/job-service.ts'
 import type {
   ComparisonService,
@@ -26,6 +27,12 @@ export type CollectionMethods = {
   readonly deleteJob: JobService['delete']
   readonly pairsOfJob: JobService['pairs']
   readonly clustersOfJob: JobService['clusters']
+  readonly sampleOfJob: EvaluationService['sample']
+  readonly statisticsOfJob: EvaluationService['statistics']
+  readonly evaluationOfJob: EvaluationService['evaluation']
+  readonly judge: EvaluationService['judge']
+  readonly judgements: EvaluationService['judgements']
+  readonly forgetJudgement: EvaluationService['forget']
   readonly ready: () => Promise<void>
   readonly renderMetrics: () => Promise<string>
 }

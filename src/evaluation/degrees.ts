@@ -30,6 +30,8 @@ export const degreeDistribution = (counts: DegreeCounts): DegreeDistribution => 
   const degrees = [...counts]
     .map(([degree, nodes]) => ({ degree, nodes }))
     .sort((x, y) => x.degree - y.degree)
+  // Sums of floating point depend on their order.
+  const inOrder = new Map(degrees.map(({ degree, nodes }) => [degree, nodes]))
   const nodes = degrees.reduce((sum, one) => sum + one.nodes, 0)
   const ends = degrees.reduce((sum, one) => sum + one.nodes * one.degree, 0)
   return {
@@ -38,7 +40,7 @@ export const degreeDistribution = (counts: DegreeCounts): DegreeDistribution => 
     averageDegree: nodes === 0 ? null : ends / nodes,
     largestDegree: degrees.at(-1)?.degree ?? 0,
     degrees,
-    powerLaw: { leastSquares: fitLine(counts), maximumLikelihood: fitMaximumLikelihood(counts) },
+    powerLaw: { leastSquares: fitLine(inOrder), maximumLikelihood: fitMaximumLikelihood(inOrder) },
   }
 }
 

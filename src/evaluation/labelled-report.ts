@@ -1,11 +1,27 @@
 import { type Algorithm, defaultThresholds } from '../detect/decide.ts'
 import type { Spread } from './hash-families.ts'
-import type { BySite, JobEvaluation } from './job-evaluation.ts'
+import type { BySite } from './job-evaluation.ts'
+import {
+  agreeingBitsTable,
+  count,
+  cutOffTable,
+  degreesExplained,
+  degreesTable,
+  placesOf,
+  precisionCells,
+  precisionColumns,
+  precisionTable,
+  share,
+  supershinglesTable,
+  termDifferencesTable,
+  toSixDigits,
+  withInterval,
+} from './job-tables.ts'
 import { judgedOf, type LabelCounts } from './label.ts'
 import type { LabelledEvaluation } from './labelled-evaluation.ts'
 import { labelledPlots } from './labelled-plots.ts'
 import { escapeMarkdown, markdownTable } from './markup.ts'
-import { intervalMethod, type Precision, type Proportion, type Retrieval } from './precision.ts'
+import { intervalMethod, type Retrieval } from './precision.ts'
 import { sketchAlgorithms } from './sketch-algorithm.ts'
 
 export type About = {
@@ -16,30 +32,6 @@ export type About = {
   readonly command: string
 }
 
-const share = (value: number | null): string => (value === null ? '–' : value.toFixed(3))
-const mean = (value: number | null, digits = 1): string => (value === null ? '–' : value.toFixed(digits))
-const count = (value: number): string => value.toLocaleString('en-US')
-const withInterval = ({ value, low, high }: Proportion): string =>
-  value === null ? '–' : `${share(value)} (${share(low)}–${share(high)})`
-const withSample = (proportion: Proportion): string =>
-  proportion.value === null ? '–' : `${withInterval(proportion)} of ${count(proportion.sampleSize)}`
-
-const places = { all: 'all', sameSite: 'same site', differentSites: 'different sites' } as const
-const placesOf = <Row>(rows: BySite<Row>): [string, Row][] => [
-  [places.all, rows.all],
-  [places.sameSite, rows.sameSite],
-  [places.differentSites, rows.differentSites],
-]
-
-const countColumns = ['pairs', 'correct', 'incorrect', 'undecided', 'not labelled']
-const countCells = (row: Precision): string[] =>
-  [row.pairs, row.correct, row.incorrect, row.undecided, row.unjudged].map(count)
-const precisionColumns = [...countColumns, 'precision', 'over decided']
-const precisionCells = (row: Precision): string[] => [
-  ...countCells(row),
-  withInterval(row.precision),
-  withInterval(row.decidedPrecision),
-]
 const retrievalColumns = [...precisionColumns, 'recall', 'F1', 'F1 over decided']
 const retrievalCells = (row: Retrieval): string[] => [
   ...precisionCells(row),
@@ -83,9 +75,6 @@ export const labelledReport = (
   ])
   return { files, summary: summaryOf(evaluation, about) }
 }
-
-const toSixDigits = (_: string, value: unknown): unknown =>
-  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value
 
 const summaryOf = (evaluation: LabelledEvaluation, { title }: About): string => {
   const header = ['algorithm', 'place', 'pairs', 'precision', 'decided', 'recall', 'F1', 'F1 decided']
@@ -296,113 +285,25 @@ function* paperTables({ joins }: LabelledEvaluation): Generator<string> {
   yield '## The tables and figures of the paper, for this collection'
   yield 'Henzinger, *Finding near-duplicate web pages*, SIGIR 2006. B is shingling, C simhash.'
   yield '### Table 1: pairs by B-similarity; Table 9: their mean C-similarity'
-  yield markdownTable(
-    ['B-similarity', 'pairs', 'share', 'on one site', 'mean C-similarity'],
-    shingling.statistics.bySupershingles.map((row) => [
-      `${row.bSimilarity}`,
-      count(row.meanAgreeingBits.sampleSize),
-      withInterval(row.share),
-      withInterval(row.sameSite),
-      mean(row.meanAgreeingBits.value),
-    ]),
-  )
+  yield supershinglesTable(shingling.statistics)
   yield '### Table 2: precision of shingling'
   yield precisionTable(shingling.evaluation)
   yield '### Table 5: precision of simhash'
   yield precisionTable(simhash.evaluation)
   yield '### Term differences (Figures 2 and 4), and Table 8: more than 200 terms'
-  yield markdownTable(
-    [
-      '',
-      'pairs',
-      'mean',
-      'median',
-      'exactly 2',
-      'below 42',
-      'below 44',
-      'more than 200',
-      'correct',
-      'incorrect',
-      'undecided',
-    ],
-    sketchAlgorithms.map((name) => {
-      const { termDifferences } = joins[name].evaluation
-      const { over200 } = termDifferences
-      return [
-        name,
-        count(termDifferences.pairs),
-        mean(termDifferences.mean),
-        mean(termDifferences.median, 0),
-        ...[termDifferences.of2, termDifferences.below42, termDifferences.below44].map(withInterval),
-        ...[over200.pairs, over200.correct, over200.incorrect, over200.undecided].map(count),
-      ]
-    }),
-  )
+  yield termDifferencesTable(sketchAlgorithms.map((name) => [name, joins[name].evaluation]))
   yield '![Figure 2](figure-2.svg) ![Figure 4](figure-4.svg)'
   yield '### Table 10: mean B-similarity by C-similarity, of simhash'
-  yield markdownTable(
-    ['C-similarity', 'pairs', 'share', 'mean B-similarity', ...[0, 1, 2, 3, 4, 5, 6].map((b) => `B = ${b}`)],
-    simhash.statistics.byAgreeingBits.map((row) => [
-      `${row.from}–${row.to}`,
-      count(row.meanSupershingles.sampleSize),
-      withInterval(row.share),
-      mean(row.meanSupershingles.value, 2),
-      ...row.pairsBySupershingles.map(count),
-    ]),
-  )
+  yield agreeingBitsTable(simhash.statistics)
   yield '![Figure 5](figure-5.svg)'
   yield '### Table 11: cut-offs of the combined algorithm'
   yield 'R is the share of the correct pairs of shingling that are left.'
-  yield markdownTable(
-    ['C-similarity', ...precisionColumns, 'R'],
-    shingling.evaluation.cutOffs
-      .filter(({ minAgreeingBits: bits }) => (bits >= 351 && bits <= 359) || bits % 10 === 0)
-      .map((row) => [`≥ ${row.minAgreeingBits}`, ...precisionCells(row), withInterval(row.correctKept)]),
-  )
+  yield cutOffTable(shingling.evaluation)
   yield '![Figure 6](figure-6.svg) ![Figure 7](figure-7.svg)'
   yield `### Table 12: the combined algorithm at ${combinedMinAgreeingBits}`
   yield precisionTable(combined.evaluation)
   yield '### Degree distributions (Figures 1 and 3)'
-  yield 'A page is a node, a pair an edge. Exponent a of nodes ∝ degree⁻ᵃ: by a straight line through the points of the log-log plot, as the paper fits it, and by maximum likelihood (discrete, from degree 1), which does not overrate the few nodes of high degree.'
-  yield markdownTable(
-    [
-      '',
-      'pages',
-      'pairs',
-      'mean degree',
-      'largest',
-      'least squares',
-      'r²',
-      'maximum likelihood',
-      'standard error',
-      'pairs on one site',
-    ],
-    sketchAlgorithms.map((name) => {
-      const { degrees, sameSite } = joins[name].statistics
-      const { leastSquares, maximumLikelihood } = degrees.powerLaw
-      return [
-        name,
-        count(degrees.nodes),
-        count(degrees.pairs),
-        mean(degrees.averageDegree, 2),
-        count(degrees.largestDegree),
-        mean(leastSquares?.exponent ?? null, 2),
-        mean(leastSquares?.r2 ?? null, 2),
-        mean(maximumLikelihood?.exponent ?? null, 2),
-        mean(maximumLikelihood?.standardError ?? null, 3),
-        withSample(sameSite),
-      ]
-    }),
-  )
+  yield degreesExplained
+  yield degreesTable(sketchAlgorithms.map((name) => [name, joins[name].statistics]))
   yield '![Figure 1](figure-1.svg) ![Figure 3](figure-3.svg)'
 }
-
-const precisionTable = ({ precision, bySupershingles, byAgreeingBits }: JobEvaluation): string =>
-  markdownTable(
-    ['', ...precisionColumns],
-    [
-      ...placesOf(precision).map(([place, row]): [string, Precision] => [place, row]),
-      ...bySupershingles.map((row): [string, Precision] => [`B = ${row.bSimilarity}`, row]),
-      ...byAgreeingBits.map((row): [string, Precision] => [`C ${row.from}–${row.to}`, row]),
-    ].map(([name, row]) => [name, ...precisionCells(row)]),
-  )

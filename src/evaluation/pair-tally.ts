@@ -23,13 +23,13 @@ const bValues = supershingleCount + 1
 export class PairTally {
   readonly #counters = new Float64Array(2 * bValues * cValues * kinds)
 
-  /** Throws a RangeError where a similarity is not one. */
-  add({ bSimilarity, cSimilarity, sameSite }: SketchedPair, label: Label | null): void {
+  /** So many pairs, which may be less than none. Throws a RangeError where a similarity is not one. */
+  add({ bSimilarity, cSimilarity, sameSite }: SketchedPair, label: Label | null, pairs = 1): void {
     if (!(bSimilarity >= 0 && bSimilarity < bValues && cSimilarity >= 0 && cSimilarity < cValues))
       throw new RangeError(`No pair has B-similarity ${bSimilarity} and C-similarity ${cSimilarity}`)
     const cell = (Number(sameSite) * bValues + bSimilarity) * cValues + cSimilarity
-    this.#counters[cell * kinds + labelIndex(label)] =
-      (this.#counters[cell * kinds + labelIndex(label)] ?? 0) + 1
+    const at = cell * kinds + labelIndex(label)
+    this.#counters[at] = (this.#counters[at] ?? 0) + pairs
   }
 
   /** How many of the selected pairs have each label. */

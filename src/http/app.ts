@@ -19,18 +19,20 @@ import { registerOpenapi } from './openapi.ts'
 import { type ProblemCode, problemHeaders, problemOf, problemOfError } from './problem.ts'
 import { comparisonRoutes } from './route/comparison.ts'
 import { documentRoutes } from './route/documents.ts'
+import { evaluationRoutes } from './route/evaluation.ts'
 import { jobRoutes } from './route/jobs.ts'
 import { nearDuplicateRoutes } from './route/near-duplicates.ts'
 import { operationRoutes } from './route/operations.ts'
-import { limits } from './schema/common.ts'
+import { limits, NoQuery } from './schema/common.ts'
 import type { Problem } from './schema/problem.ts'
 import { buildParameterValidator, parameterError } from './validation.ts'
 
 export type AppOptions = {
   /** Largest decoded body, line of an NDJSON body, or record of a WARC body. */
   readonly bodyLimitBytes: number
-  /** Longest time for a request to arrive, and longest pause of a body of many documents. */
+  /** Longest time for a request to arrive, and of a body of many documents for the next line or record. */
   readonly requestTimeoutMs: number
+  readonly connectionLimit?: number
   /** Least threshold of an exact measure, the overlap apart. */
   readonly exactMinThreshold: number
   /** Who may use which collection; null: everybody the only one. */
@@ -118,7 +120,7 @@ class RequestLog extends LogController {
  * fail is answered as application/problem+json, those that Node finds before there is a request included.
  */
 export const buildApp = async (collections: Collections, options: AppOptions): Promise<FastifyInstance> => {
-  const reader = new DocumentReader(options.bodyLimitBytes)
+  const reader = new DocumentReader(options.bodyLimitBytes, options.requestTimeoutMs)
   const access = new Access(collections, options.keys)
   const answerMemory = new AnswerMemory()
   /** The answer under way on each connection, or the last one. */
@@ -170,7 +172,12 @@ export const buildApp = async (collections: Collections, options: AppOptions): P
   }
   const app: FastifyInstance = fastify(serverOptions)
   app.setValidatorCompiler(buildParameterValidator())
+  // A route that names no query parameter takes none: those of the user interface would pass over them.
+  app.addHook('onRoute', (route) => {
+    route.schema = { querystring: NoQuery, ...route.schema }
+  })
 
+  if (options.connectionLimit !== undefined) app.server.maxConnections = options.connectionLimit
   app.server.on('checkExpectation', app.routing)
   app.server.on('connect', (_request, socket) =>
     endWith(socket, rawAnswer('method_not_allowed', 'This service is no proxy')),
@@ -225,6 +232,7 @@ export const buildApp = async (collections: Collections, options: AppOptions): P
   await app.register(nearDuplicateRoutes(access.servicesOf, reader, options.exactMinThreshold))
   await app.register(comparisonRoutes(access.servicesOf, reader))
   await app.register(jobRoutes(access.servicesOf, reader, options.exactMinThreshold))
+  await app.register(evaluationRoutes(access.servicesOf, reader))
   await app.register(operationRoutes(collections, access))
   return app
 }

@@ -43,9 +43,12 @@ const bodiesInMemory = 8
 /** Turns request bodies into the inputs of the services; of one application, since its requests share memory. */
 export class DocumentReader {
   readonly #streaming = new WeakSet<Duplex>()
+  readonly #stallMs: number
   readonly #limits: { readonly limitBytes: number; readonly memory: BodyMemory }
 
-  constructor(limitBytes: number) {
+  /** `stallMs`: how long a body of many documents may go without the end of a line or record. */
+  constructor(limitBytes: number, stallMs: number) {
+    this.#stallMs = stallMs
     this.#limits = { limitBytes, memory: new BodyMemory(bodiesInMemory * limitBytes) }
   }
 
@@ -101,6 +104,7 @@ export class DocumentReader {
     const splitter = new LineSplitter(limitBytes, memory)
     return this.#whileStreaming(
       request,
+      () => splitter.number,
       batchesOf(readChunks(request.raw), splitter, documentFromLine(limitBytes)),
     )
   }
@@ -119,15 +123,37 @@ export class DocumentReader {
     const limits = { limitBytes, createStore: () => new GrowingBytes(memory) }
     const tally = new ArchiveTally()
     const batches = batchesOfArchive(readChunks(request.raw), limits, tally)
-    return { batches: this.#whileStreaming(request, batches), tally }
+    return { batches: this.#whileStreaming(request, () => tally.recordCount, batches), tally }
   }
 
-  async *#whileStreaming<T>(request: FastifyRequest, batches: AsyncGenerator<T>): AsyncGenerator<T> {
-    this.#streaming.add(request.raw.socket)
+  /**
+   * The batches, as long as the body makes progress, which `place` counts. A client that keeps its connection busy
+   * without ever ending a line would hold memory that others wait for: it is cut off.
+   */
+  async *#whileStreaming<T>(
+    request: FastifyRequest,
+    place: () => number,
+    batches: AsyncGenerator<T>,
+  ): AsyncGenerator<T> {
+    const { raw } = request
+    this.#streaming.add(raw.socket)
+    let last = place()
+    // While a batch is being stored it is the client that waits.
+    let isReading = true
+    const timer = setInterval(() => {
+      if (isReading && place() === last) raw.destroy()
+      last = place()
+    }, this.#stallMs)
     try {
-      yield* batches
+      for await (const batch of batches) {
+        isReading = false
+        yield batch
+        isReading = true
+        timer.refresh()
+      }
     } finally {
-      this.#streaming.delete(request.raw.socket)
+      clearInterval(timer)
+      this.#streaming.delete(raw.socket)
     }
   }
 

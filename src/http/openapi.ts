@@ -4,6 +4,16 @@ import type { FastifyInstance } from 'fastify'
 import { Analysis, Comparison, comparisonParts, PagePair } from './schema/comparison.ts'
 import { Document, DocumentList, NewDocument, Page, StoredDocument } from './schema/document.ts'
 import {
+  Evaluation,
+  Judgement,
+  JudgementList,
+  NewJudgement,
+  Precision,
+  Proportion,
+  Sample,
+  Statistics,
+} from './schema/evaluation.ts'
+import {
   Cluster,
   ClusterList,
   Job,
@@ -40,12 +50,21 @@ const components = [
   PairList,
   Cluster,
   ClusterList,
+  Proportion,
+  Precision,
+  Sample,
+  Statistics,
+  Evaluation,
+  NewJudgement,
+  Judgement,
+  JudgementList,
 ]
 
 const tags = [
   { name: 'documents', description: 'Storing pages and reading them back' },
   { name: 'near-duplicates', description: 'Finding near-duplicates and explaining them' },
   { name: 'jobs', description: 'All pairs and clusters of the whole collection' },
+  { name: 'evaluation', description: 'Whether a threshold is right: samples, judgements, precision' },
   { name: 'service', description: 'Health, metrics and documentation' },
 ]
 

@@ -48,6 +48,8 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   route_not_found: 'The service has nothing at this path.',
   body_too_large:
     'The decoded body, or one line of an NDJSON body, is larger than BODY_LIMIT_BYTES. Send less at a time.',
+  page_too_large:
+    'The page has more than 4,194,304 tokens, which no page that people read has. Send it in parts, if at all.',
   unsupported_media_type:
     'Documents are application/json, application/x-ndjson, application/warc, text/html, application/xhtml+xml or text/plain.',
   unsupported_encoding: 'Bodies may be encoded once, as gzip, deflate (zlib format) or br, or not at all.',
@@ -56,6 +58,7 @@ const explanations: Readonly<Partial<Record<ErrorCode, string>> & Record<Protoco
   job_has_no_result:
     'Pairs and clusters can be read when their job has succeeded: a part of a result is never shown. A join has ' +
     'pairs, and a job of the kind clusters has clusters.',
+  judgement_not_found: 'Nothing was said of these two documents, or it was deleted.',
   jobs_not_available:
     'Jobs need a database in a file: with sqlite::memory: there is none that they could read.',
   job_queue_full: 'Jobs run one after the other, and too many wait already. Try again later, or cancel some.',

@@ -161,6 +161,14 @@ export class Jobs implements JobService {
     return { clusters, nextCursor: next === null ? null : encodeCursor(query, [next]) }
   }
 
+  /** Opens the result of a join for the caller to close. Throws `job_not_found` and `job_has_no_result`. */
+  openJoin(id: string): { readonly reader: JoinReader; readonly pairs: number } {
+    const { request, result } = this.#succeeded(id)
+    if (request.kind !== 'join' || result === null || !('pairs' in result))
+      throw noResult('This is a job of the kind clusters: only a join has pairs')
+    return { reader: new JoinReader(this.#resultFile(id)), pairs: result.pairs }
+  }
+
   /** Whether no job is queued or running. */
   isIdle(): boolean {
     return this.#running === null && this.#catalog.inState('queued').length === 0
@@ -336,14 +344,20 @@ export class Jobs implements JobService {
   }
 
   /** Throws `job_has_no_result` while the job has not succeeded. */
-  #reader(id: string): JoinReader | ClusterReader {
-    const { state, request } = this.#record(id)
+  #succeeded(id: string): JobRecord {
+    const record = this.#record(id)
+    const { state } = record
     if (state !== 'succeeded')
       throw noResult(
         state === 'queued' || state === 'running'
           ? `The job is ${state}: its result can be read when it has succeeded`
           : `The job is ${state} and has no result`,
       )
+    return record
+  }
+
+  #reader(id: string): JoinReader | ClusterReader {
+    const { request } = this.#succeeded(id)
     const known = this.#readers.get(id)
     if (known !== undefined) {
       this.#readers.delete(id)

@@ -54,6 +54,7 @@ export class JoinReader {
   readonly #cellAt: Database.Statement<[number], CellRow>
   readonly #cellOfSite: Database.Statement<[number, string], CellRow>
   readonly #members: Database.Statement<[number, number, number], MemberRow>
+  readonly #memberIds: Database.Statement<[], Pick<MemberRow, 'member' | 'id'>>
 
   constructor(file: string) {
     this.#db = new Database(file, { readonly: true, fileMustExist: true })
@@ -77,6 +78,7 @@ export class JoinReader {
       ORDER BY first_member DESC LIMIT 1`)
     this.#cellOfSite = this.#db.prepare(`
       SELECT first_member AS first, members, site FROM cell WHERE set_place = ? AND site = ?`)
+    this.#memberIds = this.#db.prepare('SELECT member, id FROM member ORDER BY member')
     this.#members = this.#db.prepare(`
       SELECT member, id, url, site, fetched_at AS fetchedAt, created_at AS createdAt
       FROM member WHERE member >= ? AND member < ? ORDER BY member LIMIT ?`)
@@ -130,6 +132,19 @@ export class JoinReader {
   /** All cells (members of one set on one site each), in the order of their sets. */
   cells(): IterableIterator<SetCellRow> {
     return this.#cells.iterate()
+  }
+
+  /** The number and the id of each member, in order. */
+  memberIds(): IterableIterator<Pick<MemberRow, 'member' | 'id'>> {
+    return this.#memberIds.iterate()
+  }
+
+  /** The pair of two members, by their numbers, that a row stands for. */
+  pairOf(row: SetPairRow, memberA: number, memberB: number): PairItem {
+    const [a] = this.membersBetween(memberA, memberA + 1)
+    const [b] = this.membersBetween(memberB, memberB + 1)
+    if (a === undefined || b === undefined) throw new Error('The result has no such member')
+    return this.#pairOf(row, a, b)
   }
 
   /** Members from one up to, not including, another. */

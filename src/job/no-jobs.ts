@@ -1,7 +1,7 @@
 import { DittographError } from '../errors.ts'
 import type { JobService } from '../service/job-service.ts'
 
-const refuse = async (): Promise<never> => {
+export const refuseJobs = async (): Promise<never> => {
   throw new DittographError(
     'jobs_not_available',
     'Jobs need a database in a file, and this service keeps its documents in memory (DATABASE_URL)',
@@ -10,12 +10,12 @@ const refuse = async (): Promise<never> => {
 
 /** The jobs of a service whose database is in memory, where no other thread can read it: every call rejects. */
 export class NoJobs implements JobService {
-  create = refuse
-  get = refuse
-  list = refuse
-  delete = refuse
-  pairs = refuse
-  clusters = refuse
+  create = refuseJobs
+  get = refuseJobs
+  list = refuseJobs
+  delete = refuseJobs
+  pairs = refuseJobs
+  clusters = refuseJobs
 
   isIdle(): boolean {
     return true

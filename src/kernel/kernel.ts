@@ -1,9 +1,10 @@
 import { decodeHTMLAttribute } from 'entities/decode'
 import { type ImageContext, imageContext, imageTerm, withBase } from '../page/image.ts'
-import { tokenize } from '../page/token.ts'
+import { MAX_TERMS, tokenize } from '../page/token.ts'
 import { plainHost } from '../page/url.ts'
 import { fingerprintTerms } from '../signature/fingerprint.ts'
 import type { Signature, TokenFingerprints } from '../signature/signature.ts'
+import type { HashKey } from '../signature/siphash.ts'
 import { type CharacterTable, characterTable } from './character-table.ts'
 import { kernelModule } from './module.ts'
 import { type NamedReference, namedReferences } from './references.ts'
@@ -29,10 +30,10 @@ export type KernelInput = {
 
 /**
  * Why a page was not read: its bytes are not UTF-8 (the caller decodes them and comes again), or no JSON string (an
- * invalid escape, a quotation mark or a control character), or it is greater than MAX_KERNEL_BYTES or needs more than
- * 1 GiB of memory.
+ * invalid escape, a quotation mark or a control character), it has more than MAX_TERMS tokens, or it is greater than
+ * MAX_KERNEL_BYTES or needs more than 1 GiB of memory.
  */
-type KernelFault = { readonly fault: 'invalid-utf8' | 'invalid-json' | 'too-large' }
+type KernelFault = { readonly fault: 'invalid-utf8' | 'invalid-json' | 'too-many-tokens' | 'too-large' }
 
 type KernelReading = {
   /** The page text in UTF-8: a view of the kernel's memory, which holds until its next call. */
@@ -83,9 +84,17 @@ type Exports = {
   readonly highTokens: WebAssembly.Global
   initialize(): void
   addReference(at: number): void
+  setHashKey(first: bigint, second: bigint): void
   setImageContext(hostLength: number, baseIsHttp: number, baseIsOwn: number): void
   place(length: number): number
-  readPage(at: number, length: number, isJson: number, isHtml: number, practical: number): number
+  readPage(
+    at: number,
+    length: number,
+    isJson: number,
+    isHtml: number,
+    practical: number,
+    mostTokens: number,
+  ): number
   readText(at: number, length: number, practical: number): void
   placeTokens(count: number): void
   sign(count: number): void
@@ -97,7 +106,7 @@ type Tables = {
   readonly references: readonly NamedReference[]
 }
 
-const faults = ['invalid-utf8', 'invalid-json'] as const
+const faults = ['invalid-utf8', 'invalid-json', 'too-many-tokens'] as const
 
 /** Made once: they take some 60 ms. */
 const tables: Tables | null =
@@ -105,18 +114,23 @@ const tables: Tables | null =
     ? null
     : { module: kernelModule, characters: characterTable(), references: namedReferences() }
 
-/** A kernel of its own, with about 2 MiB of memory; null where WebAssembly has no SIMD here. */
-export function createKernel(): Kernel | null {
-  return tables === null ? null : new WasmKernel(tables)
+/**
+ * A kernel of its own, with about 2 MiB of memory, which hashes terms under the key, if there is one; null where
+ * WebAssembly has no SIMD here.
+ */
+export function createKernel(hashKey: HashKey | null = null): Kernel | null {
+  return tables === null ? null : new WasmKernel(tables, hashKey)
 }
 
 class WasmKernel implements Kernel {
   readonly #tables: Tables
+  readonly #hashKey: HashKey | null
   #instance: Instance
 
-  constructor(tables: Tables) {
+  constructor(tables: Tables, hashKey: HashKey | null) {
     this.#tables = tables
-    this.#instance = new Instance(tables)
+    this.#hashKey = hashKey
+    this.#instance = new Instance(tables, hashKey)
   }
 
   analyze(input: KernelInput): (KernelReading & KernelSketches) | KernelFault {
@@ -146,12 +160,13 @@ class WasmKernel implements Kernel {
   /** Refuses what is too large, before or when memory runs out. */
   #guarded<Result>(bytes: Uint8Array, call: () => Result): Result | KernelFault {
     if (bytes.length > MAX_KERNEL_BYTES) return { fault: 'too-large' }
-    if (this.#instance.memoryBytes > KEPT_MEMORY_BYTES) this.#instance = new Instance(this.#tables)
+    if (this.#instance.memoryBytes > KEPT_MEMORY_BYTES)
+      this.#instance = new Instance(this.#tables, this.#hashKey)
     try {
       return call()
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error
-      this.#instance = new Instance(this.#tables)
+      this.#instance = new Instance(this.#tables, this.#hashKey)
       return { fault: 'too-large' }
     }
   }
@@ -164,9 +179,11 @@ class Instance {
   #url: string | null = null
   #images: ImageContext = imageContext(null)
   #tokenizer: Tokenizer = 'literal'
+  readonly #hashKey: HashKey | null
   #tokenCount = 0
 
-  constructor({ module, characters, references }: Tables) {
+  constructor({ module, characters, references }: Tables, hashKey: HashKey | null) {
+    this.#hashKey = hashKey
     const instance = new WebAssembly.Instance(module, {
       image: {
         openImageContext: () => this.#openImageContext(),
@@ -181,6 +198,7 @@ class Instance {
     this.#exports = instance.exports as Exports
     this.#memory = Buffer.from(this.#exports.memory.buffer)
     this.#exports.initialize()
+    if (hashKey !== null) this.#exports.setHashKey(...wordsOf(hashKey))
     this.#writeCharacters(characters)
     this.#writeReferences(references)
   }
@@ -200,6 +218,7 @@ class Instance {
       Number(form === 'json'),
       Number(kind === 'html'),
       Number(tokenizer === 'practical'),
+      MAX_TERMS,
     )
     if (status !== 0) return { fault: faults[status - 1] as KernelFault['fault'] }
     this.#tokenCount = this.#exports.tokenCount.value
@@ -305,9 +324,9 @@ class Instance {
 
   #tokenizeChunk(at: number, length: number, low: number, high: number, room: number): number {
     const chunk = this.#currentMemory().toString('utf8', at, at + length)
-    const terms = tokenize(chunk, this.#tokenizer)
+    const terms = tokenize(chunk, this.#tokenizer, room)
     if (terms.length > room) return -1
-    const tokens = fingerprintTerms(terms)
+    const tokens = fingerprintTerms(terms, this.#hashKey)
     const { buffer } = this.#exports.memory
     new Uint32Array(buffer, low, terms.length).set(tokens.low)
     new Uint32Array(buffer, high, terms.length).set(tokens.high)
@@ -342,6 +361,12 @@ class Instance {
       at += 12 + name.length
     }
   }
+}
+
+/** The two 64-bit halves of a key. */
+function wordsOf(key: HashKey): [bigint, bigint] {
+  const half = (at: number) => BigInt(key[at] as number) | (BigInt(key[at + 1] as number) << 32n)
+  return [half(0), half(2)]
 }
 
 function codePointOf(character: string): number {

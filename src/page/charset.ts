@@ -1,6 +1,6 @@
 import { getBOMEncoding, labelToName, legacyHookDecode } from '@exodus/bytes/encoding.js'
-import sniffEncoding from 'html-encoding-sniffer'
 import { MIMEType } from 'whatwg-mimetype'
+import { encodingOfMeta } from './meta-charset.ts'
 
 /** How many bytes the standard looks at before it parses. */
 const SNIFFED_BYTES = 1024
@@ -18,9 +18,11 @@ const MAX_HEAD_BYTES = 65_536
 export function decodeBytes(bytes: Uint8Array, contentType: string | null, kind: 'html' | 'text'): string {
   const declared = declaredEncoding(bytes, contentType, kind)
   if (declared !== null) return decode(bytes, declared)
-  return (
-    decodeUtf8Strictly(bytes) ?? decode(bytes, (kind === 'html' ? lateMeta(bytes) : null) ?? 'windows-1252')
-  )
+  const text = decodeUtf8Strictly(bytes)
+  if (text !== null) return text
+  // A parser that meets a `<meta>` behind the sniffed bytes changes to its encoding (WHATWG "change the encoding").
+  const late = kind === 'html' ? encodingOfMeta(bytes.subarray(0, MAX_HEAD_BYTES)) : null
+  return decode(bytes, late ?? 'windows-1252')
 }
 
 /** The encoding that byte order mark, Content-Type or an early `<meta>` name; null where the bytes have to tell. */
@@ -32,7 +34,7 @@ export function declaredEncoding(
   return (
     encodingOfMark(bytes) ??
     encodingOfTransport(contentType) ??
-    (kind === 'html' ? encodingOfMeta(bytes) : null)
+    (kind === 'html' ? encodingOfMeta(bytes.subarray(0, SNIFFED_BYTES)) : null)
   )
 }
 
@@ -44,38 +46,6 @@ function encodingOfMark(bytes: Uint8Array): string | null {
 function encodingOfTransport(contentType: string | null): string | null {
   const label = contentType === null ? undefined : MIMEType.parse(contentType)?.parameters.get('charset')
   return label === undefined ? null : labelToName(label)
-}
-
-/**
- * What a `<meta>` in the first 1,024 bytes declares.
- *
- * html-encoding-sniffer 6 throws a TypeError where a content attribute ends after "charset" or "charset=". Every
- * declaration before it has then been passed over, so the sniffer is asked again with the first "charset" spelled
- * wrong, until it gets past that attribute.
- */
-function encodingOfMeta(bytes: Uint8Array): string | null {
-  const head = Uint8Array.from(bytes.subarray(0, SNIFFED_BYTES))
-  for (;;) {
-    try {
-      // The default comes back unchanged, so "nothing declared" can be told from windows-1252.
-      const encoding = sniffEncoding(head, { defaultEncoding: '' })
-      return encoding === '' ? null : encoding
-    } catch (error) {
-      const at = decode(head, 'windows-1252').toLowerCase().indexOf('charset')
-      if (at < 0) throw error
-      head[at] = 0x5f
-    }
-  }
-}
-
-/** A parser that meets a `<meta>` behind the sniffed bytes changes to its encoding (WHATWG "change the encoding"). */
-function lateMeta(bytes: Uint8Array): string | null {
-  const head = decode(bytes.subarray(0, MAX_HEAD_BYTES), 'windows-1252').toLowerCase()
-  for (let at = head.indexOf('<meta'); at >= 0; at = head.indexOf('<meta', at + 1)) {
-    const encoding = encodingOfMeta(bytes.subarray(at))
-    if (encoding !== null) return encoding
-  }
-  return null
 }
 
 function decode(bytes: Uint8Array, encoding: string): string {

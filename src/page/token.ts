@@ -17,10 +17,20 @@ import {
  */
 const MAX_MARKS = 30
 
+/** The most terms that a page may have: a text of 16 MiB has some three million. */
+export const MAX_TERMS = 4 * 2 ** 20
+
 /** No scheme of a URL is longer; a longer word before "://" is an ordinary word. */
 const MAX_SCHEME = 32
 
 type Tokenizer = 'literal' | 'practical'
+
+/** Characters that are folded at once. */
+const PIECE = 64 * 1024
+
+/** The conjoining vowels and final consonants, U+1160 to U+11FF. */
+const HANGUL_VOWEL = 0x1160
+const HANGUL_END = 0x11ff
 
 const SLASH = 0x2f
 const FULL_STOP = 0x2e
@@ -49,24 +59,26 @@ const OTHER_SPACES = codePoints(
  *
  * Terms of a text without URLs and images, joined by blanks, give the same terms again, and so does the text in NFD
  * (unless characters carry some 30 marks). Linear in the length.
+ *
+ * Where there are more than `most` terms, it stops when it has more: how many more, and which, means nothing.
  */
-export function tokenize(pageText: string, tokenizer: Tokenizer): string[] {
+export function tokenize(pageText: string, tokenizer: Tokenizer, most = Number.POSITIVE_INFINITY): string[] {
   const text = isAscii(pageText) ? pageText : withoutInvisible(pageText).normalize('NFC')
   const terms: string[] = []
   let image = nextImage(text, 0)
   let url = nextUrl(text, 0, tokenizer)
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && terms.length <= most; ) {
     if (image < at) image = nextImage(text, at)
     if (url < at) url = nextUrl(text, at, tokenizer)
     const plainEnd = Math.min(image, url)
-    addWords(terms, text.slice(at, plainEnd), tokenizer)
+    addWords(terms, text.slice(at, plainEnd), tokenizer, most)
     if (plainEnd === text.length) break
     if (image < url) {
       at = wordEnd(text, image)
       if (at > image + 1) terms.push(text.slice(image + 1, at))
     } else {
       at = urlEnd(text, url, tokenizer)
-      addUrl(terms, text.slice(url, at), tokenizer)
+      addUrl(terms, text.slice(url, at), tokenizer, most)
     }
   }
   return terms
@@ -98,46 +110,93 @@ function withoutInvisible(text: string): string {
   return copied === 0 ? text : kept + text.slice(copied)
 }
 
-function addWords(terms: string[], plain: string, tokenizer: Tokenizer): void {
-  const text = tokenizer === 'literal' ? plain : folded(plain)
+function addWords(terms: string[], plain: string, tokenizer: Tokenizer, most: number): void {
   const oneByOne = tokenizer === 'practical'
-  let start = -1
+  /** What earlier pieces hold of the term that is open. */
+  let open = ''
   let alone = false
-  for (let at = 0; at < text.length; ) {
-    const codePoint = text.codePointAt(at) as number
-    const kind = kindOf(codePoint)
-    const standsAlone = oneByOne && kind === UNSPACED
-    // Marks belong to what is before them; a mark after a separator is no part of any term.
-    if (kind !== MARK) {
-      const inTerm = isWord(kind)
-      if (start >= 0 && (!inTerm || standsAlone || alone)) {
-        terms.push(text.slice(start, at))
-        start = -1
+  for (const text of pieces(plain, tokenizer)) {
+    let start = open === '' ? -1 : 0
+    for (let at = 0; at < text.length; ) {
+      const codePoint = text.codePointAt(at) as number
+      const kind = kindOf(codePoint)
+      const standsAlone = oneByOne && kind === UNSPACED
+      // Marks belong to what is before them; a mark after a separator is no part of any term.
+      if (kind !== MARK) {
+        const inTerm = isWord(kind)
+        if (start >= 0 && (!inTerm || standsAlone || alone)) {
+          terms.push(open + text.slice(start, at))
+          open = ''
+          start = -1
+        }
+        if (inTerm && start < 0) start = at
+        alone = standsAlone
       }
-      if (inTerm && start < 0) start = at
-      alone = standsAlone
+      at += codePoint > 0xffff ? 2 : 1
     }
-    at += codePoint > 0xffff ? 2 : 1
+    if (start >= 0) open += text.slice(start)
+    if (terms.length > most) return
   }
-  if (start >= 0) terms.push(text.slice(start))
+  if (open !== '') terms.push(open)
 }
 
-function addUrl(terms: string[], url: string, tokenizer: Tokenizer): void {
-  const text = tokenizer === 'literal' ? url : folded(url)
-  let start = 0
-  for (let at = 0; at <= text.length; at++) {
-    const unit = text.charCodeAt(at)
-    // Normalization can bring white space about, as from U+FDFA, a letter that is compatible with four words.
-    if (at < text.length && unit !== SLASH && unit !== FULL_STOP && !isSpace(unit)) continue
-    const piece = trimmed(text, start, at)
+function addUrl(terms: string[], url: string, tokenizer: Tokenizer, most: number): void {
+  let open = ''
+  const close = (end: string) => {
+    const piece = trimmed(open + end)
     if (piece !== '') terms.push(piece)
-    start = at + 1
+    open = ''
   }
+  for (const text of pieces(url, tokenizer)) {
+    let start = 0
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at)
+      // Normalization can bring white space about, as from U+FDFA, a letter that is compatible with four words.
+      if (unit !== SLASH && unit !== FULL_STOP && !isSpace(unit)) continue
+      close(text.slice(start, at))
+      start = at + 1
+    }
+    open += text.slice(start)
+    if (terms.length > most) return
+  }
+  close('')
 }
 
-/** The part of text[start, end) from its first letter or digit to its last one with its marks. */
-function trimmed(text: string, start: number, end: number): string {
-  let first = start
+/**
+ * The text as the tokenizer folds it, in pieces: folded at once, a text of U+FDFA would become eighteen times as long
+ * before the first term is known. It is cut where normalization does not reach across.
+ */
+function* pieces(text: string, tokenizer: Tokenizer): Generator<string> {
+  if (tokenizer === 'literal') {
+    yield text
+    return
+  }
+  let start = 0
+  while (text.length - start > PIECE) {
+    const end = safeCut(text, start + PIECE)
+    yield folded(text.slice(start, end))
+    start = end
+  }
+  yield folded(text.slice(start))
+}
+
+/** The first place from `at` on before which nothing joins what follows: neither a mark nor a later part of a Hangul syllable. */
+function safeCut(text: string, at: number): number {
+  let place = at
+  while (place < text.length) {
+    const codePoint = text.codePointAt(place) as number
+    const isPairHalf = codePoint >= 0xdc00 && codePoint <= 0xdfff
+    const first = String.fromCodePoint(codePoint).normalize('NFKD').codePointAt(0) as number
+    if (!isPairHalf && kindOf(first) !== MARK && !(first >= HANGUL_VOWEL && first <= HANGUL_END)) return place
+    place++
+  }
+  return place
+}
+
+/** The part of a text from its first letter or digit to its last one with its marks. */
+function trimmed(text: string): string {
+  const end = text.length
+  let first = 0
   while (first < end && !isWord(kindAt(text, first))) first++
   let last = end
   while (last > first && !isTermPart(kindAt(text, previous(text, last)))) last = previous(text, last)

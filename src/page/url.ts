@@ -35,13 +35,12 @@ export function hostOf(url: string | null): string | null {
   return parsed === null ? null : plainHost(parsed)
 }
 
-/** `URL.canParse` and `new URL` in one; null where `url`, resolved against `base`, is not a URL. */
+/**
+ * Null where `url`, resolved against `base`, is not a URL. It is parsed twice, since an error that is thrown takes ten
+ * times as long: a page can hold a million addresses that are none.
+ */
 export function parseUrl(url: string, base?: URL): URL | null {
-  try {
-    return new URL(url, base)
-  } catch {
-    return null
-  }
+  return URL.canParse(url, base?.href) ? new URL(url, base) : null
 }
 
 /** See `hostOf`. */

@@ -1,6 +1,6 @@
 import { type AnalysisOptions, analyze, analyzeText, type PageInput } from '../analysis/analyze.ts'
 import { type Algorithm, algorithms, defaultThresholds } from '../detect/decide.ts'
-import { diffHunks } from '../detect/difference.ts'
+import { diffHunks, type Hunk } from '../detect/difference.ts'
 import { containment, cosine, jaccard, resemblance } from '../detect/resemblance.ts'
 import { bSimilarity, cSimilarity } from '../detect/similarity.ts'
 import { DittographError } from '../errors.ts'
@@ -11,6 +11,7 @@ import type { Signature, TokenFingerprints } from '../signature/signature.ts'
 import type { Store } from '../store/store.ts'
 import { leastCommonShingles, thresholdsOf } from './near-duplicates.ts'
 import type { AnalysisView, ComparisonService, ComparisonView } from './service.ts'
+import { ShownTerms } from './shown-terms.ts'
 import { viewOfSignature } from './signature-view.ts'
 
 /** Beyond these a diff is cut or the term difference is an upper bound, and the answer says so. */
@@ -71,9 +72,11 @@ export class Comparison implements ComparisonService {
 
   async analyze(page: PageInput): Promise<AnalysisView> {
     const { site, terms, tokens, contentHash, signature } = analyze(page, this.#analysis)
+    const shown = new ShownTerms()
     return {
       site,
-      tokens: [...terms],
+      tokens: shown.take(terms),
+      truncated: shown.isTruncated,
       tokenCount: terms.length,
       shingleCount: shingles(tokens, k).low.length,
       contentHash: Buffer.from(contentHash).toString('hex'),
@@ -138,6 +141,14 @@ const compareContents = (a: Side['content'], b: Side['content']) => {
     cosine: cosine(a.terms, b.terms),
     containment: { aInB: containment(shinglesA, shinglesB), bInA: containment(shinglesB, shinglesA) },
     termDifference: { count: hunks.reduce((sum, hunk) => sum + hunk.aCount + hunk.bCount, 0), exact },
-    diff: { hunks: hunks.slice(0, mostHunks), truncated: hunks.length > mostHunks || !exact },
+    diff: shownDiff(hunks, exact),
   }
+}
+
+const shownDiff = (hunks: readonly Hunk[], exact: boolean) => {
+  const shown = new ShownTerms()
+  const taken = hunks
+    .slice(0, mostHunks)
+    .map((hunk) => ({ ...hunk, removed: shown.take(hunk.removed), inserted: shown.take(hunk.inserted) }))
+  return { hunks: taken, truncated: hunks.length > mostHunks || shown.isTruncated || !exact }
 }

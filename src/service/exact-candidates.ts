@@ -6,7 +6,7 @@ import { type Measure, similarity } from '../join/measure.ts'
 import { thresholdOf } from '../join/threshold.ts'
 import type { Features } from '../signature/features.ts'
 import { k } from '../signature/scheme.ts'
-import type { Candidate, ScanPage, SetNumber, SetWithText, Store } from '../store/store.ts'
+import type { Candidate, FeaturePage, ScanPage, SetNumber, SetWithText, Store } from '../store/store.ts'
 import type { Budget, CandidateSource, Similarities, Subject, VerifiedPage } from './candidates.ts'
 import type { FeatureSets } from './feature-sets.ts'
 import { createPacer } from './pacer.ts'
@@ -30,8 +30,9 @@ const tokenRange = (bounds: Bounds, size: number, features: Features) => {
 }
 
 /**
- * Exact set similarity. Candidates are the sets that the index of the store names, or where it has none for the query,
- * all sets whose number of tokens admits the threshold; each is verified by the features of its kept text.
+ * Exact set similarity. Candidates are the sets that the index of the store names. Where it has none for the query, or
+ * naming them is too much work, they are all sets whose number of tokens admits the threshold. Each is verified by the
+ * features of its kept text.
  */
 export class ExactCandidates implements CandidateSource {
   readonly #store: Store
@@ -69,9 +70,13 @@ export class ExactCandidates implements CandidateSource {
     const left = () => Math.max(1, Math.ceil(budget.limit - budget.examined))
     const range = tokenRange(bounds, values.length, features)
     let after: SetNumber | null = Math.max(0, fromSet - 1)
+    let scanThrough: SetNumber = 0
     while (after !== null) {
       const started = performance.now()
-      const probed = await this.#store.probeFeatures({ features, values, bounds, after, limit: left() })
+      const probed: FeaturePage | null =
+        after < scanThrough
+          ? null
+          : await this.#store.probeFeatures({ features, values, bounds, after, limit: left() })
       if (probed === null) {
         const page = await this.#store.scan({ ...range, after, limit: Math.min(setsInPage, left()) })
         budget.examined += page.examined
@@ -81,6 +86,7 @@ export class ExactCandidates implements CandidateSource {
       }
       this.#stages.observe('probe', (performance.now() - started) / 1000)
       after = probed.frontier
+      scanThrough = probed.scanThrough ?? 0
       budget.examined += probed.examined - probed.sets.length
       for (let from = 0; from < probed.sets.length; from += setsInPage) {
         const sets = probed.sets.slice(from, from + setsInPage)

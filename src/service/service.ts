@@ -3,6 +3,7 @@ import type { Algorithm, Thresholds } from '../detect/decide.ts'
 import type { DittographError } from '../errors.ts'
 import type { Measure } from '../join/measure.ts'
 import type { Features } from '../signature/features.ts'
+import type { EvaluationService } from './evaluation-service.ts'
 import type { JobService } from './job-service.ts'
 
 /** One document to store, as the HTTP layer read it. `id` null: derived from the URL, or minted. */
@@ -73,6 +74,7 @@ export type DocumentView = {
 export type AnalysisView = {
   site: string | null
   tokens: string[]
+  truncated: boolean
   tokenCount: number
   shingleCount: number
   contentHash: string
@@ -146,6 +148,7 @@ export type Services = {
   nearDuplicates: NearDuplicateService
   comparison: ComparisonService
   jobs: JobService
+  evaluation: EvaluationService
   operations: Operations
 }
 

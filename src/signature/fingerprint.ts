@@ -1,20 +1,36 @@
 import type { TokenFingerprints } from './signature.ts'
+import { type HashKey, sipHash } from './siphash.ts'
 import { xxh64Bytes, xxh64Text } from './xxhash.ts'
 
 /**
- * Fingerprints of terms, in order: token i is XXH64 of the UTF-8 form of term i. Linear in the total length.
+ * Fingerprints of terms, in order: token i is XXH64 of the UTF-8 form of term i, or where there is a key SipHash-1-3
+ * under it. Linear in the total length.
  *
  * Source: Henzinger 2006. Differs: the paper takes Rabin fingerprints.
  */
-export const fingerprintTerms = (terms: readonly string[], seed = 0n): TokenFingerprints => {
+export const fingerprintTerms = (terms: readonly string[], key: HashKey | null = null): TokenFingerprints => {
+  if (key !== null) return keyedFingerprints(terms, key)
   const low = new Uint32Array(terms.length)
   const high = new Uint32Array(terms.length)
   // A DataView, because the halves of a BigUint64Array lie in the byte order of the machine.
   const value = new DataView(new ArrayBuffer(8))
   for (let i = 0; i < terms.length; i++) {
-    value.setBigUint64(0, xxh64Text(terms[i] as string, seed))
+    value.setBigUint64(0, xxh64Text(terms[i] as string))
     high[i] = value.getUint32(0)
     low[i] = value.getUint32(4)
+  }
+  return { low, high }
+}
+
+const encoder = new TextEncoder()
+
+const keyedFingerprints = (terms: readonly string[], key: HashKey): TokenFingerprints => {
+  const low = new Uint32Array(terms.length)
+  const high = new Uint32Array(terms.length)
+  for (let i = 0; i < terms.length; i++) {
+    const hash = sipHash(encoder.encode(terms[i]), key)
+    low[i] = hash.low
+    high[i] = hash.high
   }
   return { low, high }
 }

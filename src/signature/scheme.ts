@@ -19,3 +19,6 @@ export const simhashBits = 384
  * the old one are refused instead of compared.
  */
 export const hashVersion = 'xxh64-dg1'
+
+/** The same with SipHash-1-3 under a secret key in the place of XXH64 for the terms. */
+export const keyedHashVersion = 'siphash13-dg1'

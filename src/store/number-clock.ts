@@ -23,4 +23,9 @@ export class NumberClock {
     this.#last = Math.max(this.#last + 1, Math.floor(this.#now() - epochMs) * numbersPerMs)
     return this.#last
   }
+
+  /** Takes note of a number that was given elsewhere: every one to come is greater. */
+  skipTo(number: number): void {
+    this.#last = Math.max(this.#last, number)
+  }
 }

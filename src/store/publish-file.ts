@@ -3,13 +3,14 @@ import { dirname } from 'node:path'
 
 /** Gives a file that is complete its name, durably: what has that name is whole. It must lie in the same directory. */
 export const publishFile = (begun: string, file: string): void => {
-  sync(begun, 'r+')
+  flushToDisk(begun)
   renameSync(begun, file)
-  sync(dirname(file), 'r')
+  flushToDisk(dirname(file))
 }
 
-const sync = (path: string, flags: string): void => {
-  const descriptor = openSync(path, flags)
+/** Waits until the disk has the file, or of a directory the names in it. */
+export const flushToDisk = (path: string): void => {
+  const descriptor = openSync(path, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)
 }

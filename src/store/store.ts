@@ -120,7 +120,7 @@ export type FeatureQuery = {
   readonly bounds: Bounds
   /** Frontier: only sets with a greater number are returned. 0 to start. */
   readonly after: SetNumber
-  /** Most sets to return, >= 1. A page ends earlier where the postings to go through are many. */
+  /** Most sets to return, >= 1, and most work, as `examined` counts it. A page ends earlier where there is more to do. */
   readonly limit: number
 }
 
@@ -130,10 +130,15 @@ export type FeaturePage = {
    * when they were stored, and some that may be gone.
    */
   readonly sets: readonly SetNumber[]
-  /** Sets returned, and one for 64 postings gone through. */
+  /** Sets returned, and one for 64 postings gone through; looking a list up in a run counts as that many postings. */
   readonly examined: number
   /** Where to go on (`after` of the next call); null at the end. */
   readonly frontier: SetNumber | null
+  /**
+   * Sets up to this number are to be scanned, from the frontier on: already the lists of the next part of the index are
+   * more work than the limit allows. null where there is no such part.
+   */
+  readonly scanThrough: SetNumber | null
 }
 
 /** Sets by the number of their tokens, with a text of theirs. */

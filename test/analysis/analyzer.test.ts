@@ -79,6 +79,8 @@ describe.each(Object.entries(analyzers))('the analyzer %s', (_name, analyzer) =>
       expect(plain(withTokens)).toEqual(sketch)
       expect(withTokens.tokens).toEqual(tokens)
       expect(analyzer.tokensOfText(text)).toEqual(tokens)
+      const { title } = expected
+      expect(plain({ url, title, text, ...analyzer.sketchOfText(url, text) })).toEqual(sketch)
     }
   })
 

@@ -27,6 +27,22 @@ const backup = (path: string, file: string): Promise<{ stdout: string }> =>
     env: { ...process.env, DATABASE_URL: `sqlite:${path}` },
   })
 
+const getJson = async (url: string): Promise<unknown> => (await fetch(url)).json()
+
+/** Judges two stored pages after a job was started, and gives the judgement. */
+const judgeTwo = async (url: string): Promise<unknown> => {
+  const send = (method: string, path: string, body: unknown) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await send('POST', '/jobs', { kind: 'join', algorithm: 'identical' })
+  const { documents } = (await getJson(`${url}/documents?limit=2`)) as { documents: { id: string }[] }
+  const [a, b] = documents.map(({ id }) => id)
+  return (await send('PUT', '/judgements', { a, b, label: 'incorrect' })).json()
+}
+
 /** All files but those that every reader of a database makes beside it. */
 const filesIn = (directory: string): string[] =>
   readdirSync(directory).filter((name) => !/-(wal|shm)$/.test(name))
@@ -54,7 +70,10 @@ describe('A backup', { timeout: 180_000 }, () => {
       await load
       for (const [i, { acknowledgements }] of workloads.entries())
         expect(acknowledgements).toBeGreaterThan(before[i] ?? 0)
-      expect(filesIn(directory).filter((name) => name.startsWith('backup'))).toEqual(['backup.db'])
+      expect(filesIn(directory).filter((name) => name.startsWith('backup'))).toEqual([
+        'backup.db',
+        'backup.db-jobs',
+      ])
       const restored = await start(file)
       expect(await checkService(restored.url, workloads)).toBeGreaterThan(20)
       await workloads[0]?.step(restored.url)
@@ -67,9 +86,15 @@ describe('A backup', { timeout: 180_000 }, () => {
       const server = await start(path)
       const workload = workloadOf('a')
       for (let i = 0; i < 10; i++) await workload.step(server.url)
+      const judgement = await judgeTwo(server.url)
       await server.stop('SIGKILL')
       await backup(path, file)
       const restored = await start(file)
+      expect(await getJson(`${restored.url}/judgements`)).toEqual({
+        judgements: [judgement],
+        nextCursor: null,
+      })
+      expect(await getJson(`${restored.url}/jobs`)).toEqual({ jobs: [], nextCursor: null })
       expect(await checkService(restored.url, [workload])).toBeGreaterThan(10)
       const again = await start(path)
       expect(await checkService(again.url, [workload])).toBeGreaterThan(10)

@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningServices } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -6,6 +7,7 @@ import { Engine } from '../../src/engine/engine.ts'
 import type { DocumentInput } from '../../src/service/service.ts'
 import { htmlPage, randomWords, seededRandom } from '../fixture/pages.ts'
 import { openInMemory, options, textInput } from '../fixture/services.ts'
+import { temporaryDirectory } from '../store/sqlite/temporary.ts'
 
 let engine: Engine
 let direct: RunningServices
@@ -113,7 +115,11 @@ describe('the engine in its thread', () => {
   })
 
   test('does not start where the store cannot be opened, and says why', async () => {
-    const config = loadConfig({ DATABASE_URL: `sqlite:${fileURLToPath(import.meta.url)}` })
+    const { directory, remove } = temporaryDirectory()
+    const file = join(directory, 'notes.txt')
+    writeFileSync(file, 'no database')
+    const config = loadConfig({ DATABASE_URL: `sqlite:${file}` })
     await expect(Engine.start(config)).rejects.toMatchObject({ code: 'database_unusable' })
+    remove()
   })
 })

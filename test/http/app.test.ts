@@ -99,6 +99,14 @@ describe('service routes', () => {
     expect(body).not.toContain('secret')
   })
 
+  test('the documentation, too, refuses a parameter that it does not know', async () => {
+    for (const path of ['/docs', '/docs/', '/docs/json', '/docs/static/index.css']) {
+      expect((await recording.app.inject(path)).statusCode).toBe(200)
+      const answer = await recording.app.inject(`${path}?x=1`)
+      expect([path, answer.statusCode, answer.json().code]).toEqual([path, 400, 'invalid_parameter'])
+    }
+  })
+
   test('the documentation loads nothing from elsewhere', async () => {
     const page = await recording.app.inject('/docs/')
     expect(page.headers['content-security-policy']).toContain("default-src 'none'")

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import Database from 'better-sqlite3'
 import type { FastifyInstance } from 'fastify'
@@ -102,7 +101,7 @@ export type RecordingApp = RecordingServices & {
 
 /** An application over recording services, with a small body limit. */
 export const recordingApp = async (
-  changes: Partial<Pick<AppOptions, 'requestTimeoutMs' | 'logger'>> & {
+  changes: Partial<Pick<AppOptions, 'requestTimeoutMs' | 'connectionLimit' | 'logger'>> & {
     readonly settings?: Readonly<Record<string, string>>
   } = {},
 ): Promise<RecordingApp> => {
@@ -167,7 +166,9 @@ export const open = (port: number): Connection => {
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
   socket.on('error', () => {}) // a reset after the answer is as good as a close
-  return { socket, closed: once(socket, 'close'), received: () => Buffer.concat(chunks) }
+  // Not `once`, which an error before the close would reject.
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  return { socket, closed, received: () => Buffer.concat(chunks) }
 }
 
 /** Sends bytes over one connection and gives what comes back until the other side closes it. */

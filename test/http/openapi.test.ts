@@ -1,22 +1,25 @@
 import { AjvCompiler } from '@fastify/ajv-compiler'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ErrorItem } from '../../src/errors.ts'
 import { usedParameters } from '../../src/http/duplicates-query.ts'
 import { openapiDocument } from '../../src/http/openapi.ts'
 import { type RecordingApp, recordingApp } from './fixture.ts'
 
+type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  example?: unknown
+  schema: { type?: string; default?: unknown; enum?: unknown[]; minimum?: number }
+}
 type Media = { schema: object; example?: unknown; examples?: object }
 type Operation = {
   operationId: string
   summary: string
   description: string
   tags: string[]
-  parameters?: {
-    name: string
-    in: string
-    description?: string
-    example?: unknown
-    schema: { type?: string; default?: unknown }
-  }[]
+  parameters?: Parameter[]
   requestBody?: { content: Record<string, Media> }
   responses: Record<string, { description: string; content?: Record<string, Media> }>
 }
@@ -152,9 +155,84 @@ describe('the OpenAPI document', () => {
       })
       expect([operation.operationId, answer.statusCode]).toEqual([
         operation.operationId,
-        expect.toBeOneOf([200, 201, 204, 404, operation.tags.includes('jobs') ? noJobs : 200]),
+        expect.toBeOneOf([
+          200,
+          201,
+          204,
+          404,
+          operation.tags.includes('jobs') || operation.tags.includes('evaluation') ? noJobs : 200,
+        ]),
       ])
     }
+  })
+
+  describe('names all query parameters that there are:', () => {
+    const target = (path: string, query: URLSearchParams): string =>
+      `${path.replace('{id}', 'a').replace('{code}', 'invalid_body')}?${query}`
+    const exampleOf = ({ example, schema }: Parameter): string =>
+      String(
+        example ??
+          schema.default ??
+          schema.enum?.[0] ??
+          schema.minimum ??
+          (schema.type === 'string' ? 'a' : 1),
+      )
+    /** What the service says against the query of a request without a body, by parameter. */
+    const refusals = async (method: string, path: string, query: URLSearchParams): Promise<string[]> => {
+      const answer = await recording.app.inject({ method: method as 'GET', url: target(path, query) })
+      if (answer.statusCode !== 400) return []
+      const { code, errors = [] } = answer.json()
+      return code === 'invalid_parameter'
+        ? errors.map(({ pointer, detail }: ErrorItem) => `${pointer} ${detail}`)
+        : []
+    }
+    const needed = (operation: Operation): URLSearchParams =>
+      new URLSearchParams(
+        (operation.parameters ?? [])
+          .filter((parameter) => parameter.in === 'query' && parameter.required)
+          .map((parameter): [string, string] => [parameter.name, exampleOf(parameter)]),
+      )
+
+    test('each of them is known', async () => {
+      for (const { method, path, operation } of operations)
+        for (const parameter of operation.parameters ?? []) {
+          if (parameter.in !== 'query') continue
+          const query = needed(operation)
+          query.set(parameter.name, exampleOf(parameter))
+          expect([path, await refusals(method, path, query)]).not.toEqual([
+            path,
+            [expect.stringContaining('is not known')],
+          ])
+        }
+    })
+
+    test('any other is refused by name', async () => {
+      for (const { method, path, operation } of operations)
+        for (const name of ['x', 'Limit', '__proto__', 'limit[]', 'idx']) {
+          const query = needed(operation)
+          query.set(name, '1')
+          expect([method, path, await refusals(method, path, query)]).toEqual([
+            method,
+            path,
+            [expect.stringMatching(`^${name.replace('[', '.').replace(']', '.')} is not known`)],
+          ])
+        }
+    })
+
+    test('none is taken twice', async () => {
+      for (const { method, path, operation } of operations)
+        for (const parameter of operation.parameters ?? []) {
+          if (parameter.in !== 'query') continue
+          const query = needed(operation)
+          query.set(parameter.name, exampleOf(parameter))
+          query.append(parameter.name, exampleOf(parameter))
+          expect([method, path, await refusals(method, path, query)]).toEqual([
+            method,
+            path,
+            [`${parameter.name} is given more than once`],
+          ])
+        }
+    })
   })
 
   test('is what the service answers at /openapi.json', async () => {

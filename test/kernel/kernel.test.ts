@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MAX_KERNEL_BYTES } from '../../src/kernel/kernel.ts'
+import { MAX_TERMS } from '../../src/page/token.ts'
 import { fingerprintTerms } from '../../src/signature/fingerprint.ts'
 import { k } from '../../src/signature/scheme.ts'
 import { shingles } from '../../src/signature/shingle.ts'
@@ -356,6 +357,68 @@ describe('bytes', () => {
       ),
       { seed, numRuns: 20_000 },
     )
+  })
+})
+
+describe('under a secret key', () => {
+  test('the kernel makes the same of generated pages as the readable version, whatever the key', () => {
+    fc.assert(
+      fc.property(
+        htmlSoup,
+        fc.uint32Array({ minLength: 4, maxLength: 4 }),
+        tokenizer,
+        (characters, key, by) => {
+          expectSame(newKernel(key), { characters, kind: 'html', url, tokenizer: by }, key)
+        },
+      ),
+      { seed, numRuns: 150 },
+    )
+  })
+
+  test('terms of every length have other fingerprints than without', () => {
+    const characters = Array.from({ length: 100 }, (_, i) => 'x'.repeat(i + 1)).join(' ')
+    const key = Uint32Array.of(1, 2, 3, 4)
+    const page = { characters, kind: 'text', url: null, tokenizer: 'practical' } as const
+    const keyed = newKernel(key)
+    expectSame(keyed, page, key)
+    const { high } = keyed.tokens()
+    kernelOutcome(kernel, { ...page, form: 'utf8', bytes: Buffer.from(characters) })
+    const open = kernel.tokens().high
+    expect(high.filter((half, i) => half === open[i])).toHaveLength(0)
+  })
+})
+
+describe('chunks without a blank', () => {
+  test.each([
+    ['of ligatures of many words', '\ufdfa'],
+    ['of squared words', '\u3316\u3300'],
+    ['of Han', '東京'],
+    ['of letters that fold to several', 'ß\u0390'],
+    ['of Hangul by letters', '\u3131\u314f\u1100\u1161\u11a8\u1161'],
+    ['of marks out of order', 'a\u0301\u0327'],
+    ['of pairs of surrogates', '\u{1d400}\u{2f800}'],
+    ['of one long address', 'é.\ufdfa/'],
+  ])('%s may be long, and are read as by the readable version', (_, piece) => {
+    for (const start of ['', 'a', 'www.'])
+      text(`${start}${piece.repeat(Math.ceil(70_000 / piece.length))} end`)
+  })
+})
+
+describe('a page of too many tokens', () => {
+  const tokensOf = (characters: string) => {
+    const input = { bytes: Buffer.from(characters), form: 'utf8', kind: 'text', url: null } as const
+    const reading = kernel.read({ ...input, tokenizer: 'practical' })
+    return 'fault' in reading ? reading.fault : reading.tokenCount
+  }
+
+  test.each([
+    { name: 'words', piece: 'a ', each: 1 },
+    { name: 'squared words without blanks', piece: '\u3300', each: 4 },
+    { name: 'an address by the readable version', start: 'x://', piece: '/\ufdfa', each: 4, first: 1 },
+  ])('is refused, and one of as many as may be is not: $name', ({ start = '', piece, each, first = 0 }) => {
+    const count = Math.floor((MAX_TERMS - first) / each)
+    expect(tokensOf(start + piece.repeat(count))).toBe(first + each * count)
+    expect(tokensOf(start + piece.repeat(count + 1))).toBe('too-many-tokens')
   })
 })
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { analyze } from '../../src/analysis/analyze.ts'
 import { createKernel, type Kernel, type KernelInput } from '../../src/kernel/kernel.ts'
 import type { Signature } from '../../src/signature/signature.ts'
+import type { HashKey } from '../../src/signature/siphash.ts'
 
 type Tokenizer = KernelInput['tokenizer']
 export type Page = {
@@ -12,8 +13,8 @@ export type Page = {
 }
 
 /** A kernel, or an error where WebAssembly has no SIMD: without it these tests would say nothing. */
-export const newKernel = (): Kernel => {
-  const kernel = createKernel()
+export const newKernel = (hashKey: HashKey | null = null): Kernel => {
+  const kernel = createKernel(hashKey)
   if (kernel === null) throw new Error('no WebAssembly SIMD here')
   return kernel
 }
@@ -36,8 +37,12 @@ const hexOfSignature = (signature: Signature | null): string | null =>
   signature === null ? null : `${hex(signature.supershingles)} ${hex(signature.simhash)}`
 
 /** What the readable TypeScript makes of a page. */
-export const referenceOutcome = ({ characters, kind, url, tokenizer }: Page): Outcome => {
-  const page = analyze({ url, content: { kind, characters } }, { tokenizer, siteRule: 'dots' })
+export const referenceOutcome = (
+  { characters, kind, url, tokenizer }: Page,
+  key: HashKey | null = null,
+): Outcome => {
+  const hashSeed = key === null ? null : { key, check: '' }
+  const page = analyze({ url, content: { kind, characters } }, { tokenizer, siteRule: 'dots', hashSeed })
   return {
     text: page.text,
     title: page.title,
@@ -61,10 +66,10 @@ export const kernelOutcome = (kernel: Kernel, input: KernelInput): Outcome | { f
   }
 }
 
-/** Asserts that the kernel makes the same of a page, as UTF-8 and as the inside of a JSON string. */
-export const expectSame = (kernel: Kernel, page: Page): void => {
+/** Asserts that the kernel, made with the key, makes the same of a page, as UTF-8 and as the inside of a JSON string. */
+export const expectSame = (kernel: Kernel, page: Page, key: HashKey | null = null): void => {
   const { characters, ...rest } = page
-  const expected = referenceOutcome(page)
+  const expected = referenceOutcome(page, key)
   expect(kernelOutcome(kernel, { ...rest, form: 'utf8', bytes: Buffer.from(characters) })).toEqual(expected)
   const escaped = Buffer.from(JSON.stringify(characters).slice(1, -1))
   expect(kernelOutcome(kernel, { ...rest, form: 'json', bytes: escaped })).toEqual(expected)

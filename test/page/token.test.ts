@@ -226,6 +226,72 @@ describe('laws', () => {
   })
 })
 
+describe('a long text', () => {
+  test('has the same terms wherever it is cut to be folded', () => {
+    const pieces = fc.constantFrom(
+      ...[
+        'a',
+        'é',
+        'e\u0301',
+        '\u0327\u0301',
+        '\ufdfa',
+        '\u3300',
+        '\u3131',
+        '\u314f',
+        '\u3134',
+        '\u1100',
+        '\u1161',
+        '\u11a8',
+      ],
+      ...[
+        '각',
+        'ß',
+        'İ',
+        '\u0390',
+        '\u{1d400}',
+        '\u{2f800}',
+        'ｶﾞ',
+        '\uff9e',
+        '東',
+        '/',
+        '.',
+        '\u0e33',
+        '\u0958',
+        '\u00ad',
+        '\u{1f600}',
+      ],
+    )
+    fc.assert(
+      fc.property(
+        fc.array(pieces, { minLength: 1, maxLength: 12 }),
+        fc.constantFrom('', 'www.'),
+        (some, start) => {
+          const one = some.join('')
+          const text = start + one.repeat(Math.ceil(70_000 / one.length))
+          const [, ...expected] = practical(`a ${text}`)
+          for (const before of [60_000, 65_530, 65_533, 65_535]) {
+            const [, ...terms] = practical(`${'a'.repeat(before)} ${text}`)
+            expect(terms.length).toBe(expected.length)
+            expect(terms.find((term, i) => term !== expected[i])).toBeUndefined()
+          }
+        },
+      ),
+      { seed: 20_261_201, numRuns: 40 },
+    )
+  })
+
+  test('of more terms than are wanted is not read to its end', () => {
+    for (const piece of ['a ', '東', '\ufdfa', 'x://\ufdfa/ '])
+      for (const tokenizer of ['literal', 'practical'] as const) {
+        const text = piece.repeat(200_000)
+        const all = tokenize(text, tokenizer).length
+        expect(tokenize(text, tokenizer, all)).toHaveLength(all)
+        const cut = tokenize(text, tokenizer, 1000).length
+        expect(cut).toBeGreaterThan(Math.min(all - 1, 1000))
+      }
+  })
+})
+
 describe('text of any shape is read in one pass', () => {
   const COUNT = 400_000
 

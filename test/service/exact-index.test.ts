@@ -205,6 +205,36 @@ describe('searching with an exact index', () => {
     expect(answers.at(-1)?.complete).toBe(true)
   })
 
+  test('scans the parts of the index that have too many lists for the work bound, and keeps to it', async () => {
+    const pages = new Pages()
+    const hot = Array.from({ length: 600 }, (_, i) => `hot${i}`).join(' ')
+    const inputs = Array.from({ length: 120 }, (_, i) => textInput(`${i}`, `${i % 50} ${hot} ${i}`))
+    const [first] = inputs
+    if (first === undefined) throw new Error('There are no pages')
+    await store(await open(), pages, inputs)
+    const services = await open({ QUERY_WORK_LIMIT: '100' })
+    for (const features of ['shingles', 'tokens'] as const) {
+      const query = options({ algorithm: 'jaccard', exact: { threshold: 0.8, features }, order: 'id' })
+      const answers = await walk(services, '0', query)
+      expect(found(answers).toSorted(byId)).toEqual(
+        pages.near(first, 'jaccard', features, 0.8).toSorted(byId),
+      )
+      expect(found(answers)).toHaveLength(119)
+      // What is found counts as well.
+      expect(answers.length).toBeGreaterThan(1)
+      for (const { examined } of answers) expect(examined).toBeLessThanOrEqual(132)
+    }
+  })
+
+  test('stays in force where the least threshold is raised', async () => {
+    const pages = new Pages()
+    await store(await open(), pages, families(9, 40))
+    const services = await open({ EXACT_MIN_THRESHOLD: '0.8' })
+    await store(services, pages, families(10, 10, 'more '))
+    expect(await examinedBy(services, '0-0')).toBeLessThan(20)
+    await expectExact(await open(), pages, 19)
+  })
+
   test('is refused without kept texts, and says so', async () => {
     await expect(open({ KEEP_TEXT: 'false' })).rejects.toMatchObject({
       code: 'invalid_configuration',
@@ -228,7 +258,7 @@ describe('searching with an exact index', () => {
 
   test.each([
     ['without the index', { EXACT_INDEX: 'false' }],
-    ['for another least threshold', { EXACT_MIN_THRESHOLD: '0.6' }],
+    ['for a lower least threshold', { EXACT_MIN_THRESHOLD: '0.4' }],
   ])('answers by scan, and exactly, after pages were stored %s', async (_, settings) => {
     const pages = new Pages()
     await store(await open(), pages, families(6, 10))

@@ -194,7 +194,12 @@ export class NaiveStore implements Store {
       return reaches(bounds, intersectionSize(values, theirs), values.length, theirs.length)
     })
     const sets = all.slice(0, limit).map(({ set }) => set)
-    return { sets, examined: sets.length, frontier: all.length > limit ? (sets.at(-1) ?? null) : null }
+    return {
+      sets,
+      examined: sets.length,
+      frontier: all.length > limit ? (sets.at(-1) ?? null) : null,
+      scanThrough: null,
+    }
   }
 
   async setTexts(sets: readonly number[]): Promise<readonly SetWithText[]> {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ServicesOf } from '../access.ts'
 import type { DocumentReader } from '../document-reader.ts'
-import { DocumentParameters, NoQuery } from '../schema/common.ts'
+import { DocumentParameters } from '../schema/common.ts'
 import { Analysis, AnalysisQuery, Comparison, ComparisonQuery, PagePair } from '../schema/comparison.ts'
 import { jsonAnswer, ref } from '../schema/component.ts'
 import { oneDocumentBody } from '../schema/document.ts'
@@ -33,7 +33,6 @@ export const comparisonRoutes =
         summary: 'Compare two pages that are not stored',
         description: 'Like the comparison of stored documents; nothing is stored.',
         tags,
-        querystring: NoQuery,
         body: { content: { 'application/json': { schema: ref(PagePair) } } },
         response: { 200: answer, ...problemAnswers(400, 413, 415, 503) },
       },

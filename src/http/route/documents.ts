@@ -10,7 +10,7 @@ import type { DocumentReader } from '../document-reader.ts'
 import { storeDuplicatesOptions } from '../duplicates-query.ts'
 import { answerBatches, type Entry } from '../ndjson.ts'
 import { problemOfError } from '../problem.ts'
-import { DocumentParameters, NoQuery } from '../schema/common.ts'
+import { DocumentParameters } from '../schema/common.ts'
 import { jsonAnswer, ref } from '../schema/component.ts'
 import {
   Document,
@@ -164,7 +164,6 @@ export const documentRoutes =
         description: 'All that is stored of it but its text.',
         tags,
         params: DocumentParameters,
-        querystring: NoQuery,
         response: { 200: jsonAnswer('The document', ref(Document)), ...problemAnswers(400, 404, 503) },
       },
       handler: (request) => servicesOf(request).documents.get(request.params.id),
@@ -177,7 +176,6 @@ export const documentRoutes =
         description: 'The text as it was taken from the page, where texts are kept.',
         tags,
         params: DocumentParameters,
-        querystring: NoQuery,
         response: {
           200: {
             description: 'The text',
@@ -199,7 +197,6 @@ export const documentRoutes =
         description: 'With it goes all by which it was found.',
         tags,
         params: DocumentParameters,
-        querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'It is deleted' },
           ...problemAnswers(400, 404, 503, 507),

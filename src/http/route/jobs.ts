@@ -7,7 +7,7 @@ import type { JobService, JobView } from '../../service/job-service.ts'
 import type { ServicesOf } from '../access.ts'
 import type { DocumentReader } from '../document-reader.ts'
 import { jobFromJson } from '../job-input.ts'
-import { limits, NoQuery } from '../schema/common.ts'
+import { limits } from '../schema/common.ts'
 import { jsonAnswer, ref } from '../schema/component.ts'
 import { ClusterList, Job, JobList, JobParameters, NewJob, PageQuery, Pair, PairList } from '../schema/job.ts'
 import { problemAnswers } from '../schema/problem.ts'
@@ -121,7 +121,6 @@ export const jobRoutes =
         description: 'Its state, and how far it is.',
         tags,
         params: JobParameters,
-        querystring: NoQuery,
         response: { 200: jsonAnswer('The job', ref(Job)), ...problemAnswers(400, 404, 501, 503) },
       },
       handler: (request) => servicesOf(request).jobs.get(request.params.id),
@@ -136,7 +135,6 @@ export const jobRoutes =
           'when it has ended.',
         tags,
         params: JobParameters,
-        querystring: NoQuery,
         response: {
           200: {
             description: 'The events',
@@ -166,7 +164,6 @@ export const jobRoutes =
         description: 'Cancels a job that is queued or running; removes one that has ended, with its result.',
         tags,
         params: JobParameters,
-        querystring: NoQuery,
         response: {
           204: { type: 'null', description: 'It is cancelled, or removed' },
           ...problemAnswers(400, 404, 501, 503, 507),

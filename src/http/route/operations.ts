@@ -5,7 +5,6 @@ import type { Collections } from '../../service/service.ts'
 import type { Access } from '../access.ts'
 import { openapiDocument } from '../openapi.ts'
 import { explainProblem } from '../problem.ts'
-import { NoQuery } from '../schema/common.ts'
 import { choice, closed, jsonAnswer } from '../schema/component.ts'
 import { openProblemAnswers, problemAnswers } from '../schema/problem.ts'
 
@@ -28,7 +27,6 @@ export const operationRoutes =
         description: 'Looks at nothing but the process itself.',
         tags,
         security: [],
-        querystring: NoQuery,
         response: { 200: jsonAnswer('It does', Health), ...openProblemAnswers(400) },
       },
       handler: async () => ({ status: 'ok' }),
@@ -41,7 +39,6 @@ export const operationRoutes =
         description: 'Makes sure that all collections that are open can be read and written.',
         tags,
         security: [],
-        querystring: NoQuery,
         response: { 200: jsonAnswer('They can', Health), ...openProblemAnswers(400, 503, 507) },
       },
       handler: async () => {
@@ -63,7 +60,6 @@ export const operationRoutes =
           'Counts of what is stored, and histograms of requests and of the stages of work; with API keys of the ' +
           'collection of the key only. Without keys figures of the process, too.',
         tags,
-        querystring: NoQuery,
         response: {
           200: textAnswer('The metrics', 'dittograph_documents 4711\n'),
           ...problemAnswers(400, 503),
@@ -92,7 +88,6 @@ export const operationRoutes =
             examples: ['invalid_parameter'],
           }),
         }),
-        querystring: NoQuery,
         response: {
           200: textAnswer('The explanation', 'A parameter is not valid (400, invalid_parameter)\n'),
           ...problemAnswers(400, 404),
@@ -111,7 +106,6 @@ export const operationRoutes =
         summary: 'This document',
         description: 'The contract of the service as OpenAPI 3.1; /docs shows it.',
         tags,
-        querystring: NoQuery,
         response: {
           200: jsonAnswer(
             'The document',

@@ -28,6 +28,8 @@ const url = {
 }
 
 export const idSchema = Type.String({ ...id, examples: ['https://example.com/products/4711'] })
+/** Of a second document. */
+export const otherIdSchema = Type.String({ ...id, examples: ['https://example.com/products/4711?print=1'] })
 export const urlSchema = Type.String({ ...url, examples: ['https://example.com/products/4711'] })
 
 /** Of a raw body, as query parameters. They have no example: tools would send it along with JSON, too. */

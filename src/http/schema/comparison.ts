@@ -47,9 +47,9 @@ const Diff = component(
       hunks: Type.Array(
         closed({
           aStart: Type.Integer(),
-          aCount: Type.Integer(),
+          aCount: Type.Integer({ description: 'How many were removed; `removed` can show fewer' }),
           bStart: Type.Integer(),
-          bCount: Type.Integer(),
+          bCount: Type.Integer({ description: 'How many were inserted; `inserted` can show fewer' }),
           removed: Type.Array(Type.String()),
           inserted: Type.Array(Type.String()),
         }),
@@ -119,7 +119,11 @@ export const Analysis = component(
   closed(
     {
       site: nullableText(),
-      tokens: Type.Array(Type.String(), { description: 'The token sequence of the page' }),
+      tokens: Type.Array(Type.String(), {
+        description:
+          'The token sequence of the page: the first 100,000, as far as they have together at most 1,048,576 characters',
+      }),
+      truncated: Type.Boolean({ description: 'Whether the page has more tokens than are shown' }),
       tokenCount: Type.Integer(),
       shingleCount: Type.Integer({ description: 'Shingles of 8 tokens, repeated ones counted each time' }),
       contentHash: contentHashSchema,
@@ -132,6 +136,7 @@ export const Analysis = component(
         {
           site: 'example.com',
           tokens: ['kettle', 'a', 'kettle', 'of', 'steel'],
+          truncated: false,
           tokenCount: 5,
           shingleCount: 1,
           contentHash: '0f3a6c1d9b2e4857a1b2c3d4e5f60718',

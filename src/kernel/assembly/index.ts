@@ -12,11 +12,12 @@ import { initializeSimhash } from './simhash'
 import { writeContentHash, writeSignature } from './sign'
 import { initializeTags } from './tags'
 import { addCharacters, beginText, LINES, textEnd, textStart } from './text'
-import { tokenCount, tokenize, writeFolded } from './token'
+import { isTooMany, tokenCount, tokenize, writeFolded } from './token'
 import { writeStructure } from './structure'
 import { isValidUtf8 } from './utf8'
 
 export { addReference } from './references'
+export { setHashKey } from './fingerprint'
 export { setImageContext } from './image'
 export { textEnd, textStart } from './text'
 export { titleEnd, titleStart } from './html'
@@ -34,6 +35,7 @@ export const MAX_HOST = layout.MAX_HOST
 const OK: i32 = 0
 const INVALID_UTF8: i32 = 1
 const INVALID_JSON: i32 = 2
+const TOO_MANY_TOKENS: i32 = 3
 
 export let lowTokens: usize = 0
 export let highTokens: usize = 0
@@ -52,8 +54,8 @@ export function place(length: usize): usize {
   return reserve(length)
 }
 
-/** Reads the page that was placed: page text, title and tokens. */
-export function readPage(at: usize, length: usize, isJson: bool, isHtml: bool, practical: bool): i32 {
+/** Reads the page that was placed: page text, title and tokens, of which there may be at most `mostTokens`. */
+export function readPage(at: usize, length: usize, isJson: bool, isHtml: bool, practical: bool, mostTokens: i32): i32 {
   let end = at + length
   pad(end)
   if (isJson) {
@@ -67,15 +69,14 @@ export function readPage(at: usize, length: usize, isJson: bool, isHtml: bool, p
   resetTitle()
   if (isHtml) writeHtmlText(at, end)
   else writeLines(at, end)
-  writeTokens(textStart, textEnd, practical)
-  return OK
+  return writeTokens(textStart, textEnd, practical, mostTokens) ? OK : TOO_MANY_TOKENS
 }
 
 /** Reads the page text that was placed: its tokens. */
 export function readText(at: usize, length: usize, practical: bool): void {
   beginText(at)
   pad(at + length)
-  writeTokens(at, at + length, practical)
+  writeTokens(at, at + length, practical, i32.MAX_VALUE - 1)
 }
 
 /** Room for tokens that are placed instead of read. */
@@ -112,16 +113,21 @@ function writeLines(at: usize, end: usize): void {
   reserve(0)
 }
 
-function writeTokens(at: usize, end: usize, practical: bool): void {
+/** False where there are more than `most`. */
+function writeTokens(at: usize, end: usize, practical: bool, most: i32): bool {
   pad(end)
-  const folded = reserve(end - at)
+  const length = end - at
+  const folded = reserve(length)
   writeFolded(at, end, folded, practical)
-  // Only characters that normalization turns into several terms need more.
-  for (let extra = 64; ; extra *= 16) {
-    const room = <i32>((end - at) >> 1) + extra
+  // Only characters that normalization turns into several terms need more: up to two a byte.
+  let extra: i32 = 64
+  while (true) {
+    const room = <i32>(length >> 1) + extra
     const tokens = reserveTokens(room)
-    if (tokenize(at, folded, folded + (end - at), practical, lowTokens, highTokens, room)) return
+    if (tokenize(at, folded, folded + length, practical, lowTokens, highTokens, room, most)) return tokenCount <= most
+    if (isTooMany) return false
     release(tokens)
+    extra = max(4 * extra, 2 * <i32>length)
   }
 }
 

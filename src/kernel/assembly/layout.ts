@@ -76,8 +76,8 @@ export const MAX_ADDRESS: usize = 4096
 /** The longest term of an image is 1,024 characters, each of which can be a blank that becomes "%20". */
 export const MAX_IMAGE_TERM: usize = 4096
 
-/** A term of a chunk beyond ASCII; folded, no character takes more than 11 times its bytes. */
+/** A term of a chunk beyond ASCII; folded, no character takes more than 64 bytes. */
 export const TERM: usize = 0xf0000
-export const MAX_CHUNK: usize = 0x4000
+export const MAX_TERM: usize = 0x2ff00
 
 export const PAGE: usize = 0x120000

@@ -12,7 +12,7 @@
 import { allBytes, APOSTROPHE, COLON, equalTo, FULL_STOP, GREATER_THAN, isAsciiAlphanumeric, isAsciiLetter, LESS_THAN, lowerCase, QUOTATION_MARK, SLASH, SPACE, codePointAt, sequenceLength, wordIn, writeCodePoint } from './bytes'
 import { expands, expansionOf, FORMAT, isHard, kindIn, MARK, moveOf, propertiesOfCharacter, rankIn, UNASSIGNED, UNSPACED, WORD } from './character'
 import { fingerprintOf } from './fingerprint'
-import { MAX_CHUNK, PADDING, TERM } from './layout'
+import { MAX_TERM, PADDING, TERM } from './layout'
 import { IMAGE_MARK } from './text'
 
 /**
@@ -35,6 +35,9 @@ let highTokens: usize = 0
 /** Tokens that there is room for before the end of the chunk that is being read. */
 let tokenLimit: i32 = 0
 let isFull = false
+/** Tokens that the page may have. */
+let mostTokens: i32 = 0
+export let isTooMany = false
 
 let textAt: usize = 0
 let practical = false
@@ -54,15 +57,17 @@ export function writeFolded(at: usize, end: usize, to: usize, fold: bool): void 
 
 /**
  * Writes the fingerprints of the text at `text`, of which [at, end) is the copy by `writeFolded`. `low` and `high` have
- * `room` places; false where that is too little.
+ * `room` places; false where that is too little, or where `isTooMany` says that there are certainly more than `most`.
  */
-export function tokenize(text: usize, at: usize, end: usize, byPractical: bool, low: usize, high: usize, room: i32): bool {
+export function tokenize(text: usize, at: usize, end: usize, byPractical: bool, low: usize, high: usize, room: i32, most: i32): bool {
   textAt = text - at
   practical = byPractical
   lowTokens = low
   highTokens = high
   tokenCount = 0
   isFull = false
+  isTooMany = false
+  mostTokens = most
   while (at < end) {
     at = readAsciiChunks(at, end)
     // What stops the masks is often followed by more of its kind.
@@ -168,14 +173,20 @@ function readChunk(at: usize, end: usize): void {
     if (at + 3 < end) addTerm(textAt + at + 3, end - at - 3)
   } else if (!readPlainChunk(at, end)) {
     tokenCount = before
-    const written = tokenizeChunk(
+    if (isFull && tokenLimit < mostTokens) return
+    isFull = false
+    const room = min(tokenLimit, mostTokens) - before
+    const written = room < 0 ? -1 : tokenizeChunk(
       textAt + at,
       end - at,
       lowTokens + (<usize>before << 2),
       highTokens + (<usize>before << 2),
-      tokenLimit - before,
+      room,
     )
-    if (written < 0) isFull = true
+    if (written < 0) {
+      isFull = true
+      isTooMany = tokenLimit >= mostTokens
+    }
     else tokenCount = before + written
   }
 }
@@ -239,13 +250,12 @@ function addTrimmed(start: usize, end: usize): void {
 
 /**
  * Terms of a chunk in which each character is folded by itself. False where it holds a character for which that is
- * not so, marks that are not in canonical order, a URL, or is very long; the tokens added up to there do not count.
+ * not so, marks that are not in canonical order, a URL, or a very long term; the tokens added up to there do not count.
  *
  * The term that is open is [TERM, to). It is hashed from there only where it differs from what the chunk holds from
  * `start` on ("intact"): to read at once what was just written bit by bit would take long.
  */
 function readPlainChunk(at: usize, end: usize): bool {
-  if (end - at > MAX_CHUNK) return false
   let recent: u32 = 0
   let rank: u32 = 0
   let marks: u32 = 0
@@ -254,6 +264,7 @@ function readPlainChunk(at: usize, end: usize): bool {
   let start = at
   let intact = true
   while (at < end) {
+    if (to - TERM > MAX_TERM || isFull) return false
     const length = sequenceLength(load<u8>(at))
     const codePoint = codePointAt(at, length)
     const properties = propertiesOfCharacter(codePoint)

@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { DittographError } from '../../errors.ts'
 import { publishFile } from '../publish-file.ts'
@@ -19,13 +20,34 @@ export const backupDatabase = async (
   file: string,
   onProgress: (done: number, pages: number) => void = () => undefined,
 ): Promise<void> => {
+  await copyAndPublish(file, async (begun) => {
+    await copy(database, begun, { isOurs: (id) => id === applicationId, onProgress })
+    check(begun)
+  })
+}
+
+/**
+ * Copies what people said of pairs out of the database of the jobs, to lie beside the copy of that of the documents. Jobs are
+ * left out, since their results are not copied. Throws as `backupDatabase`.
+ */
+export const backupJudgements = async (jobDatabase: string, file: string): Promise<void> => {
+  if (!existsSync(dirname(file))) mkdirSync(dirname(file))
+  await copyAndPublish(file, async (begun) => {
+    await copy(jobDatabase, begun, { isOurs: () => true, onProgress: () => undefined })
+    const db = new Database(begun, { fileMustExist: true })
+    db.exec('DELETE FROM job')
+    db.close()
+    check(begun)
+  })
+}
+
+const copyAndPublish = async (file: string, make: (begun: string) => Promise<void>): Promise<void> => {
   refuseExisting(file)
   // Of its own for each process, so that two of them cannot mix what they write.
   const begun = `${file}-${process.pid}-begun`
   rmSync(begun, { force: true })
   try {
-    await copy(database, begun, onProgress)
-    check(begun)
+    await make(begun)
     refuseExisting(file)
     publishFile(begun, file)
   } catch (reason) {
@@ -46,11 +68,14 @@ const refuseExisting = (file: string): void => {
 const copy = async (
   database: string,
   begun: string,
-  onProgress: (done: number, pages: number) => void,
+  {
+    isOurs,
+    onProgress,
+  }: { isOurs: (applicationId: unknown) => boolean; onProgress: (done: number, pages: number) => void },
 ): Promise<void> => {
   const db = new Database(database, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs })
   try {
-    if (db.pragma('application_id', { simple: true }) !== applicationId)
+    if (!isOurs(db.pragma('application_id', { simple: true })))
       throw new DittographError('database_unusable', 'The file is a database of another program')
     // Without a read transaction around it, the copy would begin again after each write of another process.
     db.exec('BEGIN')

@@ -58,7 +58,8 @@ export const openDatabase = (options: DatabaseOptions): OpenDatabase => {
   try {
     return asDittographError(() => {
       if (!existsSync(file)) createFile(file, migrations, options)
-      inspect(file, migrations, options)
+      const stored = inspect(file, migrations)
+      if (stored !== options.scheme) throw mismatch(stored, options.scheme)
       const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs })
       try {
         db.pragma('journal_mode = WAL')
@@ -84,7 +85,7 @@ export const openDatabase = (options: DatabaseOptions): OpenDatabase => {
   }
 }
 
-const asDittographError = <T>(work: () => T): T => {
+export const asDittographError = <T>(work: () => T): T => {
   try {
     return work()
   } catch (reason) {
@@ -146,8 +147,11 @@ const configure = (db: Database.Database, { synchronous }: DatabaseOptions): voi
   db.pragma(`journal_size_limit = ${logSizeLimit}`)
 }
 
-/** Reads whatever may be a reason to refuse, over a connection that cannot write. */
-const inspect = (file: string, migrations: readonly Migration[], { scheme }: DatabaseOptions): void => {
+/**
+ * The scheme that the database was filled under. Reads whatever may be a reason to refuse it, over a connection that
+ * cannot write.
+ */
+const inspect = (file: string, migrations: readonly Migration[]): string => {
   const status = statSync(file)
   if (!status.isFile()) throw unusable('The path of the database is that of a directory or a device')
   const { size } = status
@@ -159,20 +163,28 @@ const inspect = (file: string, migrations: readonly Migration[], { scheme }: Dat
     if (db.pragma('application_id', { simple: true }) !== applicationId)
       throw unusable('The file is a database of another program')
     checkMigrations(db, migrations)
-    const stored = db.prepare(`SELECT value FROM setting WHERE name = 'scheme'`).pluck().get()
-    if (stored !== scheme)
-      throw new DittographError(
-        'scheme_mismatch',
-        `The database was filled under the scheme "${stored}", and the settings ask for "${scheme}". Signatures ` +
-          'of two schemes cannot be compared: restore the settings TOKENIZER and SITE_RULE that the database was filled with, ' +
-          'or name a new database and send the documents to it again. Nothing was changed.',
-      )
+    const scheme = db.prepare<[], string>(`SELECT value FROM setting WHERE name = 'scheme'`).pluck().get()
+    if (scheme === undefined) throw unusable('The database does not say under which scheme it was filled')
     // Pages that are in the log only need not be in the file yet.
     const isCut = size < Number(db.pragma('page_count', { simple: true })) * pageSize && !hasLog
     if (isCut) throw unusable('The database file was cut short: restore it from a backup')
     if (size <= wholeCheckLimit && db.pragma('quick_check(1)', { simple: true }) !== 'ok')
       throw unusable('The database file is damaged: restore it from a backup')
+    return scheme
   } finally {
     db.close()
   }
 }
+
+/** The same for a file that exists. Throws what `openDatabase` does, but for `scheme_mismatch`. */
+export const readScheme = (file: string): string =>
+  asDittographError(() => inspect(file, readMigrations(migrationDirectory)))
+
+const mismatch = (stored: string, scheme: string): DittographError =>
+  new DittographError(
+    'scheme_mismatch',
+    `The database was filled under the scheme "${stored}", and the settings ask for "${scheme}". Signatures ` +
+      'of two schemes cannot be compared: run "dittograph resign" with the new settings, which makes the signatures ' +
+      'again from the kept texts and says when to start; restore the settings TOKENIZER, SITE_RULE and HASH_SEED ' +
+      'that the database was filled with; or name a new database and send the documents to it again. Nothing was changed.',
+  )

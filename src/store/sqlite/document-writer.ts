@@ -54,6 +54,20 @@ type StoredVersion = {
   readonly metadata: string | null
 }
 
+/** A document as another database has it. */
+export type CopyOperation = Omit<PutOperation, 'kind'> & {
+  readonly kind: 'copy'
+  /**
+   * Greater than all that are stored, or that of this document where it keeps its content, URL and site; null for the
+   * next one of the clock.
+   */
+  readonly number: DocumentNumber | null
+  /** As `now`, which is the time when it was last changed: milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+export type WriteOperation = PutOperation | CopyOperation | DeleteOperation
+
 /** Applies operations to the tables of documents and sets. */
 export class DocumentWriter {
   readonly #index: PostingIndex
@@ -90,8 +104,11 @@ export class DocumentWriter {
     this.#insertGone = db.prepare(postingSql.insertGone)
   }
 
-  /** In order, within the transaction of the caller. The index is read, and not changed. */
-  apply(operations: readonly (PutOperation | DeleteOperation)[]): WrittenBatch {
+  /**
+   * In order, within the transaction of the caller. The index is read, and not changed. Operations that are made only
+   * when they are asked for need not be in memory together.
+   */
+  apply(operations: Iterable<WriteOperation>): WrittenBatch {
     const batch: Batch = {
       sets: new Map(),
       setOfContent: new Map(),
@@ -102,8 +119,8 @@ export class DocumentWriter {
       added: { documents: 0, sets: 0, signedSets: 0 },
       greatestNumber: 0,
     }
-    const results = operations.map((operation) =>
-      operation.kind === 'put' ? this.#put(operation, batch) : this.#delete(operation, batch),
+    const results = Array.from(operations, (operation) =>
+      operation.kind === 'delete' ? this.#delete(operation, batch) : this.#put(operation, batch),
     )
     const { documents, sets, signedSets } = batch.added
     if (documents !== 0 || batch.greatestNumber > 0)
@@ -118,7 +135,7 @@ export class DocumentWriter {
     return this.#index.findSet(contentHash, (set) => this.#setWithContent.get(set, contentHash) !== undefined)
   }
 
-  #put(put: PutOperation, batch: Batch): PutResult {
+  #put(put: PutOperation | CopyOperation, batch: Batch): PutResult {
     const stored = this.#findVersion(put.id, batch)
     const sameContent = stored?.contentHash.equals(put.contentHash) ?? false
     if (
@@ -126,7 +143,8 @@ export class DocumentWriter {
       sameContent &&
       stored.url === put.url &&
       stored.urlKey === put.urlKey &&
-      stored.site === put.site
+      stored.site === put.site &&
+      (put.kind === 'put' || stored.number === put.number)
     ) {
       this.#updateVersion(stored, put)
       const { set } = stored
@@ -139,10 +157,10 @@ export class DocumentWriter {
       }
     }
     if (stored !== undefined) this.#removeVersion(stored.number, put.id, batch)
-    const set = stored !== undefined && sameContent ? stored.set : this.#joinSet(put, batch)
-    const number = this.#clock.next()
+    const [setNumber, number] = this.#numbersOf(put)
+    const set = stored !== undefined && sameContent ? stored.set : this.#joinSet(put, setNumber, batch)
     const { id, url, urlKey, site, title, fetchedAt, metadata, now } = put
-    const createdAt = stored?.createdAt ?? now
+    const createdAt = put.kind === 'copy' ? put.createdAt : (stored?.createdAt ?? now)
     this.#insertDocument.run(number, id, set, url, urlKey, site, title, createdAt, now, fetchedAt, metadata)
     if (put.text !== null) this.#insertText.run(number, put.text)
     batch.documents.set(number, { number, id, urlKey, site })
@@ -158,6 +176,16 @@ export class DocumentWriter {
       identicalTo: this.#identicalTo(set, id),
       sequence: number,
     }
+  }
+
+  /**
+   * For the set that the document founds, and for itself. The first one is left free where it joins a set, because
+   * under another scheme it may found one: see docs/adr/0015-resign.md.
+   */
+  #numbersOf(put: PutOperation | CopyOperation): [set: SetNumber, document: DocumentNumber] {
+    if (put.kind === 'put' || put.number === null) return [this.#clock.next(), this.#clock.next()]
+    this.#clock.skipTo(put.number)
+    return [put.number - 1, put.number]
   }
 
   #findVersion(id: string, batch: Batch): StoredVersion | undefined {
@@ -180,24 +208,25 @@ export class DocumentWriter {
   }
 
   /** What may change without a new number; a re-crawl in which nothing at all changed writes nothing. */
-  #updateVersion(stored: StoredVersion, put: PutOperation): void {
+  #updateVersion(stored: StoredVersion, put: PutOperation | CopyOperation): void {
     const { title, fetchedAt, metadata, text, now } = put
     const storedText = this.#textByNumber.get(stored.number) ?? null
     const sameText = storedText === null || text === null ? storedText === text : storedText.equals(text)
-    if (sameText && stored.title === title && stored.fetchedAt === fetchedAt && stored.metadata === metadata)
-      return
+    const isSame =
+      sameText && stored.title === title && stored.fetchedAt === fetchedAt && stored.metadata === metadata
+    if (isSame && put.kind === 'put') return
     this.#updateDocument.run(title, now, fetchedAt, metadata, stored.number)
     if (sameText) return
     this.#deleteText.run(stored.number)
     if (text !== null) this.#insertText.run(stored.number, text)
   }
 
-  #joinSet(put: PutOperation, batch: Batch): SetNumber {
+  /** The set with this content; one with the given number is made where there is none. */
+  #joinSet(put: PutOperation | CopyOperation, set: SetNumber, batch: Batch): SetNumber {
     const { contentHash, tokenCount, signature } = put
     const content = Buffer.from(contentHash).toString('hex')
     const joined = batch.setOfContent.get(content) ?? this.findSet(contentHash)
     if (joined !== null) return joined
-    const set = this.#clock.next()
     const { supershingles, simhash } = signature ?? { supershingles: null, simhash: null }
     this.#insertSet.run(set, contentHash, tokenCount, supershingles, simhash)
     const features =

@@ -46,8 +46,9 @@ export const markIndexBuilt = (db: Database.Database, options: ExactIndexOptions
 }
 
 /**
- * The index if it was built for all sets under this threshold, which it is in a database without sets; null otherwise.
- * Without `options` sets are stored without postings from here on, so that what there is of an index is forgotten.
+ * The index if it was built for all sets, which it is in a database without sets, and for this threshold or a lower one:
+ * that one stays in force. null otherwise. Without `options`, or with a lower threshold, sets are stored without
+ * postings from here on, so that what there is of an index is forgotten.
  */
 export const openFeatureIndex = (
   db: Database.Database,
@@ -57,7 +58,8 @@ export const openFeatureIndex = (
   if (options === null || sets === 0) markIndexBuilt(db, options)
   if (options === null) return null
   const built = db.prepare<[string], string>(featureSql.setting).pluck().get(settingName)
-  if (built === String(options.minThreshold)) return featureIndexOf(db, options)
+  if (built !== undefined && Number(built) <= options.minThreshold)
+    return featureIndexOf(db, { ...options, minThreshold: Number(built) })
   markIndexBuilt(db, null)
   return null
 }

@@ -8,7 +8,7 @@ import { MemoryTier, recordBytes } from '../memory-tier.ts'
 import type { PostingKey } from '../posting.ts'
 import type { PostingColumns } from '../posting-columns.ts'
 import { type MergedPostings, mergePostings } from '../probe.ts'
-import type { DocumentNumber, ProbeQuery, SetNumber } from '../store.ts'
+import type { DocumentNumber, FeaturePage, ProbeQuery, SetNumber } from '../store.ts'
 import { DocumentDelta } from './document-delta.ts'
 import { FeatureDelta } from './feature-delta.ts'
 import type { FeatureIndex } from './feature-index.ts'
@@ -49,6 +49,8 @@ export type SetWithTextRow = Omit<IndexedSet, 'features'> & { readonly text: Uin
 
 type FeaturePart = {
   readonly lastNumber: number
+  /** At least how many postings `readRange` goes through, without reading them. */
+  readonly leastInRange: (list: FeatureList) => number
   /** Returns how many postings it went through. */
   readonly readRange: (
     list: FeatureList,
@@ -57,8 +59,24 @@ type FeaturePart = {
   ) => number
 }
 
-/** Postings gone through in a search by features that count as one candidate. */
-export const postingsForOneSet = 64
+/** Marks so many of the longest lists, never the first one; of those equally long the last ones. */
+const longest = (lengths: Float64Array, count: number): Uint8Array => {
+  const marks = new Uint8Array(lengths.length)
+  if (count === 0) return marks
+  const sorted = lengths.slice(1).sort()
+  const bound = sorted[sorted.length - count] as number
+  let longer = 0
+  for (const length of sorted) if (length > bound) longer++
+  let equal = count - longer
+  for (let i = lengths.length - 1; i > 0; i--) {
+    const length = lengths[i] as number
+    if (length > bound || (length === bound && equal-- > 0)) marks[i] = 1
+  }
+  return marks
+}
+
+/** Postings gone through in a search by features that count as one set looked at. */
+const postingsForOneSet = 64
 
 /** Rows of sets that one query joins into a few values: a tenth of the cost of reading them row by row. */
 const setsReadAtOnce = 32768
@@ -225,8 +243,7 @@ export class PostingIndex {
   markSetGone(set: SetNumber): void {
     this.#countGone(set)
     this.#tier.markGone(set)
-    if (this.featureIndex === null) return
-    if (this.#frozen !== null && set <= this.#frozen.lastNumber) this.#frozen.features.markGone(set)
+    if (this.isInRun(set)) this.#frozen?.features.markGone(set)
     else this.#features.markGone(set)
   }
 
@@ -295,30 +312,37 @@ export class PostingIndex {
 
   /**
    * Candidates of a search by features with a number greater than `after`, in increasing order: those of one part of the
-   * index after the other, until they are `limit` or the parts are exhausted, and how many postings were gone through.
-   * Postings of a part are not in the order of numbers, so that those of its lists are all read.
+   * index after the other, until sets and work are `limit` or the parts are exhausted. Postings of a part are not in
+   * the order of numbers, so that those of its lists are all read, or none where they are too many.
    */
-  probeFeatures(
-    probe: FeatureProbe,
-    features: Features,
-    after: SetNumber,
-    limit: number,
-  ): { readonly sets: SetNumber[]; readonly postings: number; readonly frontier: SetNumber | null } {
+  probeFeatures(probe: FeatureProbe, features: Features, after: SetNumber, limit: number): FeaturePage {
     const sets: SetNumber[] = []
     let postings = 0
-    for (const { lastNumber, readRange } of this.#featureParts(features)) {
+    let frontier = after
+    const pageTo = (end: SetNumber | null, scanThrough: SetNumber | null = null): FeaturePage => ({
+      sets,
+      examined: sets.length + postings / postingsForOneSet,
+      frontier: end,
+      scanThrough,
+    })
+    for (const { lastNumber, leastInRange, readRange } of this.#featureParts(features)) {
       if (lastNumber <= after) continue
-      for (const list of probe.lists)
-        postings += readRange(list, after, (low, set) => probe.meet(list, low, set))
+      const lengths = Float64Array.from(probe.lists, leastInRange)
+      const isUnread = longest(lengths, probe.spare)
+      let least = postings
+      for (const [i, length] of lengths.entries()) if (!isUnread[i]) least += length
+      if (sets.length + least / postingsForOneSet > limit)
+        return pageTo(frontier, frontier === after ? lastNumber : null)
+      probe.begin(probe.spare)
+      for (const [i, list] of probe.lists.entries())
+        if (!isUnread[i]) postings += readRange(list, after, (low, set) => probe.meet(list, low, set))
       for (const set of probe.take()) {
-        if (sets.length === limit) return { sets, postings, frontier: sets.at(-1) ?? after }
+        if (sets.length === limit) return pageTo(sets.at(-1) ?? after)
         sets.push(set)
       }
-      const isEnd = lastNumber === Number.POSITIVE_INFINITY
-      if (!isEnd && sets.length + postings / postingsForOneSet >= limit)
-        return { sets, postings, frontier: lastNumber }
+      frontier = lastNumber
     }
-    return { sets, postings, frontier: null }
+    return pageTo(null)
   }
 
   get memory(): MemoryTier {
@@ -330,11 +354,14 @@ export class PostingIndex {
     const slot = featureSlot[features]
     const parts: FeaturePart[] = this.#runs.map((run) => ({
       lastNumber: run.lastNumber,
+      leastInRange: (list) => this.runReader.leastInRange(run, slot, list),
       readRange: (list, after, visit) => this.runReader.readRange(run, slot, list, after, visit),
     }))
     const addDelta = (delta: FeatureDelta, lastNumber: number): void => {
       parts.push({
         lastNumber,
+        // All postings of a delta are few, and in memory.
+        leastInRange: () => 0,
         readRange: (list, after, visit) => delta.readRange(features, list, after, visit),
       })
     }

@@ -29,6 +29,8 @@ const slotsInRun = 64
  * does not have them.
  */
 const featureFilterShare = 0.5
+/** Reading a block costs as much as going through so many postings. */
+const postingsOfLookUp = 64
 const blocksInRun = 2 ** 24
 const bytesInStart = 16
 
@@ -140,7 +142,7 @@ export class RunReader {
   /**
    * Calls `visit` with the low half and the number of each posting whose value is in a range of lows under one high
    * half, and whose number is greater than `after`, by value; the range belongs to one list of the slot. Returns how
-   * many postings it went through.
+   * many postings it went through, and `postingsOfLookUp` where it had to look into a block.
    */
   readRange(
     run: Run,
@@ -151,7 +153,7 @@ export class RunReader {
   ): number {
     const segment = this.segment(run.run, slot)
     if (segment === null || !segment.mayHave(high, (low & lowMask(slot)) >>> 0)) return 0
-    let count = 0
+    let count = postingsOfLookUp
     for (let block = segment.blockFor(high, low, 0); block < segment.blockCount; block++) {
       const reader = this.block(run, slot, segment, block)
       for (let i = reader.find(high, low, 0); i < reader.count; i++) {
@@ -164,6 +166,21 @@ export class RunReader {
       if (block + 1 < segment.blockCount && segment.startsWithGreater(block + 1, high, lastLow)) return count
     }
     return count
+  }
+
+  /**
+   * What `readRange` would return, or up to two blocks less, without reading any.
+   */
+  leastInRange(
+    run: Run,
+    slot: number,
+    { high, low, lastLow }: { readonly high: number; readonly low: number; readonly lastLow: number },
+  ): number {
+    const segment = this.segment(run.run, slot)
+    if (segment === null || !segment.mayHave(high, (low & lowMask(slot)) >>> 0)) return 0
+    const last = segment.blockFor(high, lastLow, Number.POSITIVE_INFINITY)
+    const blocks = Math.max(0, last - segment.blockFor(high, low, 0) - 1)
+    return postingsOfLookUp + Math.floor((blocks * segment.postings) / segment.blockCount)
   }
 
   segment(run: number, slot: number): Segment | null {

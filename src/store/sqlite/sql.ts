@@ -175,3 +175,42 @@ export const reindexSql = {
   nthSetAfter: 'SELECT set_no FROM identity_set WHERE set_no > ? ORDER BY set_no LIMIT 1 OFFSET ?',
   nthDocumentAfter: 'SELECT doc_no FROM document WHERE doc_no > ? ORDER BY doc_no LIMIT 1 OFFSET ?',
 } as const
+
+const copiedDocument = (condition: string): string => `
+  SELECT d.doc_no AS number, d.id, d.url, d.title, d.created_at AS createdAt, d.updated_at AS updatedAt,
+    d.fetched_at AS fetchedAt, d.metadata, CAST(t.text AS BLOB) AS text
+  FROM main.document d LEFT JOIN main.document_text t ON t.doc_no = d.doc_no
+  ${condition}`
+
+/** Statements of re-signing: `main` is the database, `target` the one that is filled from it. */
+export const resignSql = {
+  documentsAfter: copiedDocument('WHERE d.doc_no > ? ORDER BY d.doc_no'),
+  document: copiedDocument('WHERE d.doc_no = ?'),
+  lastTarget: 'SELECT coalesce(max(doc_no), 0) FROM target.document',
+  targetContent: `
+    SELECT s.content_hash FROM target.document n JOIN target.identity_set s ON s.set_no = n.set_no
+    WHERE n.doc_no = ?`,
+  nthDocumentAfter: 'SELECT doc_no FROM main.document WHERE doc_no > ? ORDER BY doc_no LIMIT 1 OFFSET ?',
+  nthTargetAfter: 'SELECT doc_no FROM target.document WHERE doc_no > ? ORDER BY doc_no LIMIT 1 OFFSET ?',
+  /** What changed without a new number, and what has a text now that it had not. */
+  changed: `
+    SELECT d.doc_no FROM main.document d LEFT JOIN target.document n ON n.doc_no = d.doc_no
+    WHERE d.doc_no > ? AND d.doc_no <= ? AND CASE
+      WHEN n.doc_no IS NULL THEN EXISTS (SELECT 1 FROM main.document_text t WHERE t.doc_no = d.doc_no)
+      ELSE d.updated_at <> n.updated_at OR d.title IS NOT n.title OR d.fetched_at IS NOT n.fetched_at
+        OR d.metadata IS NOT n.metadata
+    END`,
+  removed: `
+    SELECT n.id FROM target.document n
+    WHERE n.doc_no > ? AND n.doc_no <= ?
+      AND NOT EXISTS (SELECT 1 FROM main.document d WHERE d.doc_no = n.doc_no)`,
+  countWithoutText: `
+    SELECT count(*) FROM main.document d
+    WHERE d.doc_no > ? AND d.doc_no <= ?
+      AND NOT EXISTS (SELECT 1 FROM main.document_text t WHERE t.doc_no = d.doc_no)`,
+  copyTotals: `
+    SELECT s.documents, s.greatest_number AS greatestNumber, n.documents AS copied,
+      (SELECT value FROM main.setting WHERE name = 'checked_at') AS checkedAt
+    FROM main.total s, target.total n`,
+  raiseGreatestNumber: 'UPDATE total SET greatest_number = max(greatest_number, ?)',
+} as const

@@ -7,7 +7,6 @@ import { NumberClock } from '../number-clock.ts'
 import { signatureSlots } from '../posting.ts'
 import type {
   Candidate,
-  DeleteOperation,
   DocumentRecord,
   FeaturePage,
   FeatureQuery,
@@ -16,7 +15,6 @@ import type {
   Member,
   ProbePage,
   ProbeQuery,
-  PutOperation,
   ScanPage,
   ScanQuery,
   SetNumber,
@@ -26,10 +24,10 @@ import type {
   WriteResult,
 } from '../store.ts'
 import { busyTimeoutMs, openDatabase } from './database.ts'
-import { DocumentWriter, type Totals } from './document-writer.ts'
+import { DocumentWriter, type Totals, type WriteOperation } from './document-writer.ts'
 import { type ExactIndexOptions, openFeatureIndex } from './feature-index.ts'
 import { Maintenance } from './maintenance.ts'
-import { type IndexedSet, PostingIndex, postingsForOneSet, siteKey, urlKey } from './posting-index.ts'
+import { type IndexedSet, PostingIndex, siteKey, urlKey } from './posting-index.ts'
 import { documentSql, reindexSql } from './sql.ts'
 import { isBusy, isFull, toDittographError } from './sqlite-error.ts'
 
@@ -184,7 +182,8 @@ export class SqliteStore implements Store {
     return this.#index.featureIndex !== null
   }
 
-  write(operations: readonly (PutOperation | DeleteOperation)[]): Promise<readonly WriteResult[]> {
+  /** See `Store`; may go through the operations again where another program holds the database. */
+  write(operations: Iterable<WriteOperation>): Promise<readonly WriteResult[]> {
     const written = this.#lastWrite.then(() => this.#writeInTurn(operations))
     this.#lastWrite = written.catch(() => undefined)
     return written
@@ -262,10 +261,9 @@ export class SqliteStore implements Store {
     return this.#guard(() => {
       const index = this.#index.featureIndex
       if (index === null || !hasPrefixOf(bounds, index.least)) return null
-      if (values.length === 0) return { sets: [], examined: 0, frontier: null }
-      const probe = new FeatureProbe(values, index.orders[features], bounds)
-      const { sets, postings, frontier } = this.#index.probeFeatures(probe, features, after, limit)
-      return { sets, examined: sets.length + postings / postingsForOneSet, frontier }
+      if (values.length === 0) return { sets: [], examined: 0, frontier: null, scanThrough: null }
+      const probe = new FeatureProbe(values, index.orders[features], bounds, index.least)
+      return this.#index.probeFeatures(probe, features, after, limit)
     })
   }
 
@@ -313,9 +311,7 @@ export class SqliteStore implements Store {
     this.#closeDatabase()
   }
 
-  async #writeInTurn(
-    operations: readonly (PutOperation | DeleteOperation)[],
-  ): Promise<readonly WriteResult[]> {
+  async #writeInTurn(operations: Iterable<WriteOperation>): Promise<readonly WriteResult[]> {
     if (this.#closed) throw closedError()
     await this.#maintenance.keepUp()
     while (true) {
@@ -334,7 +330,7 @@ export class SqliteStore implements Store {
   }
 
   /** Without a turn of the event loop between commit and index, so that nobody sees one without the other. */
-  #writeAtOnce(operations: readonly (PutOperation | DeleteOperation)[]): readonly WriteResult[] {
+  #writeAtOnce(operations: Iterable<WriteOperation>): readonly WriteResult[] {
     const { results, sets, documents, goneSets, goneDocuments, added } = this.#applyImmediately(operations)
     this.#index.addSets([...sets.values()])
     for (const document of documents.values()) this.#index.addDocument(document)
@@ -343,7 +339,7 @@ export class SqliteStore implements Store {
     this.#totals.documents += added.documents
     this.#totals.sets += added.sets
     this.#totals.signedSets += added.signedSets
-    this.#maintenance.wake(operations.length, featurePostingsOf(sets.values()))
+    this.#maintenance.wake(results.length, featurePostingsOf(sets.values()))
     return results
   }
 

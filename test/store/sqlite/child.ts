@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DittographError } from '../../../src/errors.ts'
+import { reindexSqliteStore } from '../../../src/store/sqlite/reindex.ts'
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { documentsInBatch, largeText, tinyRuns, writtenBatch } from './batch.ts'
 
@@ -58,6 +59,12 @@ const writeUntilFull = async (): Promise<void> => {
   await store.close()
 }
 
+/** Makes all postings again, and says after each part how many sets are done. */
+const reindex = async (): Promise<void> => {
+  await reindexSqliteStore({ path, scheme: 'test', ...tinyRuns, onProgress: (done) => say(String(done)) })
+  say('reindexed')
+}
+
 const tryToOpen = async (): Promise<void> => {
   try {
     const store = await openSqliteStore({ path, scheme: 'test' })
@@ -70,4 +77,5 @@ const tryToOpen = async (): Promise<void> => {
 
 if (command === 'write') await writeForEver(Number(process.argv[4]))
 else if (command === 'fill') await writeUntilFull()
+else if (command === 'reindex') await reindex()
 else await tryToOpen()

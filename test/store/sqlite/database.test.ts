@@ -17,6 +17,7 @@ import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 import { put } from '../sample.ts'
 import { tinyRuns, writtenBatch } from './batch.ts'
+import { makeOlderDatabase } from './older.ts'
 import { inTemporaryDirectory, runChild } from './temporary.ts'
 
 /** Makes a database with some documents and runs, closes it and gives its path. */
@@ -95,6 +96,38 @@ describe('A new database', () => {
         code: 'database_unusable',
       })
       expect(existsSync(path)).toBe(false)
+    })
+  })
+})
+
+describe('A database of an older schema', () => {
+  test('is migrated when it is opened, and all that it holds is found', async () => {
+    await inTemporaryDirectory(async (directory) => {
+      const path = join(directory, 'test.db')
+      const puts = Array.from({ length: 6 }, (_, batch) => writtenBatch(batch, 'text')).flat()
+      makeOlderDatabase(path, 'test', puts)
+      withDatabase(path, (db) => expect(db.pragma('user_version', { simple: true })).toBe(1))
+      const store = await openSqliteStore({ path, scheme: 'test', now: () => 1_700_000_000_000 })
+      expect((await store.counts()).documents).toBe(48)
+      expect((await store.list({ after: 0, limit: 100 })).map(({ id }) => id)).toEqual(
+        puts.map(({ id }) => id),
+      )
+      for (const { id, contentHash, signature } of puts) {
+        const set = (await store.get(id))?.set
+        expect(await store.findSet(contentHash)).toBe(set)
+        if (signature === null) throw new Error('Every document has a signature')
+        const query = { signature, minSupershingles: 6, bands: true, after: 0, limit: 100 }
+        expect((await store.probe(query)).candidates.map((candidate) => candidate.set)).toEqual([set])
+      }
+      await store.write([put('later', 'later')])
+      await store.close()
+      withDatabase(path, (db) => {
+        const applied = db.prepare('SELECT version, applied_at FROM applied_migration').raw().all()
+        expect(applied).toEqual([
+          [1, 1],
+          [2, 1_700_000_000_000],
+        ])
+      })
     })
   })
 })
