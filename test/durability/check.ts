@@ -105,22 +105,41 @@ const expectFound = async (url: string, subject: Expected, all: readonly Expecte
     throw new Error(`${subject.id} finds by jaccard ${found}, of which ${gone} are gone`)
 }
 
+const listAll = async (url: string): Promise<DocumentView[]> => {
+  const pages = await allPages((cursor) =>
+    getJson<{ documents: DocumentView[]; nextCursor: string | null }>(
+      `${url}/documents?limit=1000${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+    ),
+  )
+  return pages.flatMap(({ documents }) => documents)
+}
+
+export type CheckOptions = {
+  /** Documents that nobody changes, and that are near-duplicates of none; all must be there. */
+  readonly others?: ReadonlySet<string>
+  /** Says of which documents the text is read and the near-duplicates are sought; default: all. */
+  readonly isSearched?: (id: string) => boolean
+}
+
 /**
  * Fails where the service at the URL does not hold what the workloads were told that it holds: each document once, whole,
  * and found by all algorithms with its near-duplicates, and no other. What was under way may be there
- * or not, wholly; from now on it is as it was found. Returns the number of documents.
+ * or not, wholly; from now on it is as it was found. Returns the number of documents of the workloads.
  */
-export const checkService = async (url: string, workloads: readonly Workload[]): Promise<number> => {
-  const pages = await allPages((cursor) =>
-    getJson<{ documents: DocumentView[]; nextCursor: string | null }>(
-      `${url}/documents?limit=500${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
-    ),
-  )
+export const checkService = async (
+  url: string,
+  workloads: readonly Workload[],
+  { others = new Set(), isSearched = () => true }: CheckOptions = {},
+): Promise<number> => {
   const views = new Map<string, DocumentView>()
-  for (const view of pages.flatMap(({ documents }) => documents)) {
-    if (views.has(view.id)) throw new Error(`${view.id} is listed twice`)
-    views.set(view.id, view)
+  let othersFound = 0
+  for (const view of await listAll(url)) {
+    if (others.has(view.id)) othersFound++
+    else if (views.has(view.id)) throw new Error(`${view.id} is listed twice`)
+    else views.set(view.id, view)
   }
+  if (othersFound !== others.size)
+    throw new Error(`Of ${others.size} other documents ${othersFound} are there`)
   const all: Expected[] = []
   for (const workload of workloads) {
     for (const id of workload.known.keys()) {
@@ -131,14 +150,15 @@ export const checkService = async (url: string, workloads: readonly Workload[]):
     }
   }
   if (views.size > 0) throw new Error(`Nobody sent ${[...views.keys()]}`)
-  await forEach(all, async (one) => {
+  const searched = all.filter(({ id }) => isSearched(id))
+  await forEach(searched, async (one) => {
     const response = await fetch(`${url}/documents/${one.id}/text`)
     if (!response.ok || (await response.text()) !== one.version.text)
       throw new Error(`The text of ${one.id} is another one`)
     await expectFound(url, one, all)
   })
   const counted = /^dittograph_documents (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1]
-  if (Number(counted) !== all.length)
-    throw new Error(`${counted} documents are counted, and there are ${all.length}`)
+  if (Number(counted) !== all.length + others.size)
+    throw new Error(`${counted} documents are counted, and there are ${all.length + others.size}`)
   return all.length
 }
