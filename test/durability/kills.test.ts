@@ -18,7 +18,7 @@ const seed = Number(process.env.KILLS_SEED ?? 1)
 /** Acknowledgements before a kill. */
 const mostInLoad = 400
 const longestStartMs = 400
-const mostSecondsForOne = 30
+const mostSecondsForOne = 60
 
 const startAndKill = async (
   environment: Readonly<Record<string, string>>,
