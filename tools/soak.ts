@@ -121,7 +121,7 @@ const fill = async (): Promise<ReadonlySet<string>> => {
 
 const start = async (): Promise<Server> => {
   const began = performance.now()
-  const server = await startServer({ DATABASE_URL: `sqlite:${path}`, LOG_LEVEL: 'error' })
+  const server = await startServer({ DATABASE_URL: `sqlite:${path}` })
   starts.push(performance.now() - began)
   return server
 }

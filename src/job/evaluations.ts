@@ -123,7 +123,9 @@ export class Evaluations implements EvaluationService {
       const add = (row: SetPairRow, sameSite: boolean, label: Label | null, count: number): void => {
         if (count === 0) return
         pairs.add({ ...row, sameSite }, label, count)
-        similarities.add(reader.similarityOf(row, sameSite), sameSite, label, count)
+        // An overlap is a number of features, and no share.
+        if (reader.request.algorithm !== 'overlap')
+          similarities.add(reader.similarityOf(row, sameSite), sameSite, label, count)
       }
       for (const row of reader.setPairs()) {
         add(row, true, null, row.sameSitePairs)

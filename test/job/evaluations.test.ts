@@ -121,6 +121,15 @@ describe('of a join', () => {
     },
   )
 
+  test('by overlap there is everything but precision by similarity, which is no share there', async () => {
+    const exact = { threshold: 100, features: 'shingles' } as const
+    const { id, pairs } = await joined({ algorithm: 'overlap', exact, minResemblance: null })
+    expect(pairs.length).toBeGreaterThan(10)
+    const evaluation = await running.services.evaluation.evaluation(id)
+    expect(evaluation.precision.all.pairs).toBe(pairs.length)
+    expect(evaluation.bySimilarity).toEqual([])
+  })
+
   test('a sample has no pair more often than others', async () => {
     const { id, pairs } = await joined({ algorithm: 'shingling' })
     const drawn = new Map(pairs.map((pair) => [byBoth(pair), 0]))
