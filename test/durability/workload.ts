@@ -7,6 +7,12 @@ export type Version = {
   readonly url: string | null
 }
 
+/** What storing a version over another one is answered: edits may come out as what is there already. */
+const statusOf = (before: Version | null, { text, url }: Version): 'created' | 'replaced' | 'unchanged' => {
+  if (before === null) return 'created'
+  return before.text === text && before.url === url ? 'unchanged' : 'replaced'
+}
+
 /** What is stored under an id: null is nothing. */
 export type Known = {
   acknowledged: Version | null
@@ -126,7 +132,7 @@ export class Workload {
         const result = JSON.parse(line)
         const one = sent[answered++]
         if (one === undefined) continue // the summary
-        const status = one.known.acknowledged === null ? 'created' : 'replaced'
+        const status = statusOf(one.known.acknowledged, one.version)
         if (result.id !== one.id || result.status !== status)
           throw new WrongAnswer(`A line about ${one.id} (${status}) was answered ${line}`)
         this.#acknowledge(one)
